@@ -1,0 +1,41 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace residua {
+
+// What went wrong, as far as a caller would act on it differently. `kRefused` is for privacy and
+// safety: the request is well formed and will not be carried out.
+enum class ErrorKind { kBadInput, kTooLarge, kIo, kRefused, kEntropy, kBroken };
+
+// The only exception type residua throws on purpose. `what()` is one line that names the file, the
+// key or the parameter, and the remedy.
+class Error : public std::runtime_error {
+ public:
+  Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
+  ErrorKind kind() const { return kind_; }
+
+ private:
+  ErrorKind kind_;
+};
+
+template <typename... Args>
+[[noreturn]] void Fail(ErrorKind kind, fmt::format_string<Args...> format, Args&&... args) {
+  throw Error(kind, fmt::format(format, std::forward<Args>(args)...));
+}
+
+// A broken invariant is a bug in residua, and is checked in release builds: a wrong release is
+// worse than none.
+#define RESIDUA_CHECK(condition)                                                              \
+  do {                                                                                        \
+    if (!(condition)) {                                                                       \
+      ::residua::Fail(::residua::ErrorKind::kBroken, "internal check failed: {} ({}:{})",     \
+                      #condition, __FILE__, __LINE__);                                        \
+    }                                                                                         \
+  } while (false)
+
+}  // namespace residua

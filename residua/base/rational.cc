@@ -1,0 +1,166 @@
+#include "residua/base/rational.h"
+
+#include <cmath>
+#include <limits>
+
+#include "residua/base/error.h"
+
+namespace residua {
+namespace {
+
+// Exponents beyond this are a typing error or an attack on memory, not a number someone means.
+constexpr long kMaxDecimalExponent = 5000;
+
+bool AllDigits(std::string_view text) {
+  if (text.empty()) return false;
+  for (const char c : text) {
+    if (c < '0' || c > '9') return false;
+  }
+  return true;
+}
+
+Integer PowerOfTen(unsigned long exponent) {
+  Integer power;
+  mpz_ui_pow_ui(power.get_mpz_t(), 10, exponent);
+  return power;
+}
+
+// Parses digits[.digits][e[+-]digits]; false if `text` is anything else.
+bool ParseDecimal(std::string_view text, Rational* value) {
+  long exponent = 0;
+  const size_t e = text.find_first_of("eE");
+  if (e != std::string_view::npos) {
+    std::string_view tail = text.substr(e + 1);
+    const bool negative = !tail.empty() && tail.front() == '-';
+    if (!tail.empty() && (tail.front() == '-' || tail.front() == '+')) tail.remove_prefix(1);
+    if (!AllDigits(tail) || tail.size() > 6) return false;
+    exponent = std::stol(std::string(tail));
+    if (exponent > kMaxDecimalExponent) return false;
+    if (negative) exponent = -exponent;
+    text = text.substr(0, e);
+  }
+  std::string digits;
+  const size_t point = text.find('.');
+  if (point == std::string_view::npos) {
+    digits = text;
+  } else {
+    const std::string_view fraction = text.substr(point + 1);
+    digits = std::string(text.substr(0, point)) + std::string(fraction);
+    exponent -= static_cast<long>(fraction.size());
+  }
+  if (!AllDigits(digits)) return false;
+  const Integer mantissa(digits, 10);
+  const Integer power = PowerOfTen(static_cast<unsigned long>(std::labs(exponent)));
+  *value = exponent >= 0 ? Rational(mantissa * power) : Rational(mantissa, power);
+  value->canonicalize();
+  return true;
+}
+
+// floor(value / 2^e) for the e that leaves `bits` bits, and that e.
+struct Truncated {
+  Integer mantissa;
+  long exponent;
+  bool exact;
+};
+
+Truncated Truncate(const Rational& value, int bits) {
+  const long estimate = static_cast<long>(mpz_sizeinbase(value.get_num().get_mpz_t(), 2)) -
+                        static_cast<long>(mpz_sizeinbase(value.get_den().get_mpz_t(), 2));
+  for (long exponent = estimate - bits;; ++exponent) {
+    Integer numerator = value.get_num();
+    Integer denominator = value.get_den();
+    if (exponent >= 0) {
+      denominator <<= static_cast<unsigned long>(exponent);
+    } else {
+      numerator <<= static_cast<unsigned long>(-exponent);
+    }
+    Integer mantissa = numerator / denominator;
+    if (static_cast<int>(mpz_sizeinbase(mantissa.get_mpz_t(), 2)) <= bits) {
+      const bool exact = mantissa * denominator == numerator;
+      return {std::move(mantissa), exponent, exact};
+    }
+  }
+}
+
+Rational Scaled(const Integer& mantissa, long exponent) {
+  Rational value(mantissa);
+  if (exponent >= 0) {
+    mpq_mul_2exp(value.get_mpq_t(), value.get_mpq_t(), static_cast<unsigned long>(exponent));
+  } else {
+    mpq_div_2exp(value.get_mpq_t(), value.get_mpq_t(), static_cast<unsigned long>(-exponent));
+  }
+  return value;
+}
+
+}  // namespace
+
+Rational ParseRational(std::string_view text, std::string_view what) {
+  std::string_view rest = text;
+  const bool negative = !rest.empty() && rest.front() == '-';
+  if (!rest.empty() && (rest.front() == '-' || rest.front() == '+')) rest.remove_prefix(1);
+  Rational value;
+  bool parsed = false;
+  const size_t slash = rest.find('/');
+  if (slash == std::string_view::npos) {
+    parsed = ParseDecimal(rest, &value);
+  } else {
+    Rational denominator;
+    parsed = ParseDecimal(rest.substr(0, slash), &value) &&
+             ParseDecimal(rest.substr(slash + 1), &denominator) && denominator != 0;
+    if (parsed) value /= denominator;
+  }
+  if (!parsed) {
+    Fail(ErrorKind::kBadInput, "{}: '{}' is not a number; write it like 2, 0.1, 1e-9 or 1/3", what,
+         text);
+  }
+  return negative ? Rational(-value) : value;
+}
+
+Rational RationalFromDecimal(double value, std::string_view what) {
+  if (!std::isfinite(value)) Fail(ErrorKind::kBadInput, "{}: {} is not a finite number", what, value);
+  return ParseRational(fmt::format("{}", value), what);
+}
+
+std::string ToString(const Rational& value) { return value.get_str(); }
+
+double ToDoubleDown(const Rational& value) {
+  if (value == 0) return 0.0;
+  if (value < 0) return -ToDoubleUp(-value);
+  const Truncated t = Truncate(value, 53);
+  const double result = std::ldexp(t.mantissa.get_d(), static_cast<int>(t.exponent));
+  if (std::isinf(result)) return std::numeric_limits<double>::max();
+  if (Rational(result) > value) return std::nextafter(result, 0.0);
+  return result;
+}
+
+double ToDoubleUp(const Rational& value) {
+  if (value <= 0) return -ToDoubleDown(-value);
+  const double down = ToDoubleDown(value);
+  if (Rational(down) == value) return down;
+  return std::nextafter(down, std::numeric_limits<double>::infinity());
+}
+
+Rational RoundUp(const Rational& value, int bits) {
+  RESIDUA_CHECK(value > 0 && bits > 1);
+  const Truncated t = Truncate(value, bits);
+  return Scaled(t.exact ? t.mantissa : Integer(t.mantissa + 1), t.exponent);
+}
+
+Rational RoundDown(const Rational& value, int bits) {
+  RESIDUA_CHECK(value > 0 && bits > 1);
+  const Truncated t = Truncate(value, bits);
+  return Scaled(t.mantissa, t.exponent);
+}
+
+Rational ExactRational(double value, std::string_view what) {
+  if (!std::isfinite(value)) Fail(ErrorKind::kBadInput, "{}: {} is not a finite number", what, value);
+  return Rational(value);
+}
+
+Integer Binomial(uint64_t n, uint64_t k) {
+  Integer result;
+  mpz_bin_uiui(result.get_mpz_t(), n, k);
+  return result;
+}
+
+}  // namespace residua

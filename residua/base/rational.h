@@ -1,0 +1,38 @@
+#pragma once
+
+#include <gmpxx.h>
+
+#include <string>
+#include <string_view>
+
+namespace residua {
+
+// Exact numbers. Whatever a privacy guarantee rests on is one of these, never a double.
+using Integer = mpz_class;
+using Rational = mpq_class;
+
+// Reads "3", "-2", "1/3", "0.1", "2.5e-3" exactly. `what` names the value in the error message.
+Rational ParseRational(std::string_view text, std::string_view what);
+
+// The decimal a person would have typed for this double: 0.1 becomes 1/10, not 0.1's binary value.
+// Not-a-number and infinities are bad input.
+Rational RationalFromDecimal(double value, std::string_view what);
+
+// "3" or "1/3", in lowest terms; ParseRational reads it back.
+std::string ToString(const Rational& value);
+
+// The nearest doubles not below and not above `value`; infinities where it is out of range.
+double ToDoubleUp(const Rational& value);
+double ToDoubleDown(const Rational& value);
+
+// The smallest m * 2^e >= value, and the largest <= value, with 2^(bits-1) <= m < 2^bits (for
+// positive values). Relative error below 2^(1-bits).
+Rational RoundUp(const Rational& value, int bits);
+Rational RoundDown(const Rational& value, int bits);
+
+// `value` itself, without rounding; not-a-number and infinities are bad input.
+Rational ExactRational(double value, std::string_view what);
+
+Integer Binomial(uint64_t n, uint64_t k);
+
+}  // namespace residua
