@@ -1,0 +1,82 @@
+#include "residua/model/domain.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "residua/base/checked.h"
+#include "residua/base/error.h"
+
+namespace residua {
+
+Domain::Domain(std::vector<Attribute> attributes) : attributes_(std::move(attributes)) {
+  if (attributes_.empty()) {
+    Fail(ErrorKind::kBadInput, "the domain has no attributes; give at least one");
+  }
+  std::unordered_set<std::string_view> names;
+  for (const Attribute& attribute : attributes_) {
+    if (attribute.name.empty()) Fail(ErrorKind::kBadInput, "an attribute has an empty name");
+    if (!names.insert(attribute.name).second) {
+      Fail(ErrorKind::kBadInput, "attribute '{}' is listed twice", attribute.name);
+    }
+    if (attribute.size < 2) {
+      Fail(ErrorKind::kBadInput,
+           "attribute '{}' has {} cells; it needs at least 2 (leave out an attribute with one value)",
+           attribute.name, attribute.size);
+    }
+    if (attribute.size > kMaxAttributeSize) {
+      Fail(ErrorKind::kTooLarge, "attribute '{}' has {} cells; at most {} are supported",
+           attribute.name, attribute.size, kMaxAttributeSize);
+    }
+  }
+}
+
+std::optional<int> Domain::Find(std::string_view name) const {
+  for (int i = 0; i < size(); ++i) {
+    if ((*this)[i].name == name) return i;
+  }
+  return std::nullopt;
+}
+
+AttributeSet Domain::MakeSet(std::vector<int> indices) const {
+  std::sort(indices.begin(), indices.end());
+  for (size_t k = 0; k < indices.size(); ++k) {
+    if (indices[k] < 0 || indices[k] >= size()) {
+      Fail(ErrorKind::kBadInput, "attribute index {} is not in the domain; indices run from 0 to {}",
+           indices[k], size() - 1);
+    }
+    if (k > 0 && indices[k] == indices[k - 1]) {
+      Fail(ErrorKind::kBadInput, "attribute '{}' is twice in one marginal; name it once",
+           (*this)[indices[k]].name);
+    }
+  }
+  return indices;
+}
+
+std::string SetName(const Domain& domain, const AttributeSet& set) {
+  if (set.empty()) return "total";
+  std::string name;
+  for (const int i : set) {
+    if (!name.empty()) name += " x ";
+    name += domain[i].name;
+  }
+  return name;
+}
+
+Integer NumCells(const Domain& domain, const AttributeSet& set) {
+  Integer cells = 1;
+  for (const int i : set) cells *= static_cast<long>(domain[i].size);
+  return cells;
+}
+
+int64_t NumCellsInMemory(const Domain& domain, const AttributeSet& set) {
+  int64_t cells = 1;
+  for (const int i : set) {
+    if (__builtin_mul_overflow(cells, domain[i].size, &cells)) {
+      Fail(ErrorKind::kTooLarge, "the table {} has {} cells, too many to hold; ask for fewer attributes",
+           SetName(domain, set), NumCells(domain, set).get_str());
+    }
+  }
+  return cells;
+}
+
+}  // namespace residua
