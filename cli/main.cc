@@ -1,1 +1,45 @@
-int main() { return 0; }
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "cli/commands.h"
+#include "residua/base/error.h"
+#include "residua/base/version.h"
+
+namespace {
+
+constexpr int kExitBadInput = 1;
+constexpr int kExitRefused = 2;
+
+int Report(const std::string& message, int exit_code) {
+  fmt::print(stderr, "residua: {}\n", message);
+  return exit_code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"Differentially private marginals with exact error bars."};
+  app.name("residua");
+  app.footer("Run residua COMMAND --help for the options of a command and an example.");
+  app.set_version_flag("--version", fmt::format("residua {}", residua::Version()));
+  app.require_subcommand(1);
+  residua::cli::AddPlanCommand(&app);
+  residua::cli::AddVerifyCommand(&app);
+  try {
+    app.parse(argc, argv);
+    if (std::fflush(stdout) != 0) return Report("standard output cannot be written", kExitBadInput);
+  } catch (const CLI::Success& request) {
+    return app.exit(request);  // --help and --version
+  } catch (const CLI::ParseError& error) {
+    return Report(fmt::format("{}; see residua --help", error.what()), kExitBadInput);
+  } catch (const residua::Error& error) {
+    return Report(error.what(),
+                  error.kind() == residua::ErrorKind::kRefused ? kExitRefused : kExitBadInput);
+  } catch (const std::bad_alloc&) {
+    return Report("not enough memory; ask for fewer or smaller tables", kExitBadInput);
+  } catch (const std::exception& error) {
+    return Report(error.what(), kExitBadInput);
+  }
+  return 0;
+}

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace residua::cli {
+
+// Each adds its subcommand; the work runs when the command line names it.
+void AddPlanCommand(CLI::App* app);
+void AddVerifyCommand(CLI::App* app);
+
+}  // namespace residua::cli

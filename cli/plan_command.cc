@@ -1,0 +1,130 @@
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/plan_report.h"
+#include "residua/base/error.h"
+#include "residua/io/exploring_text.h"
+#include "residua/io/plan_file.h"
+#include "residua/select/plan_errors.h"
+#include "residua/select/select.h"
+
+namespace residua::cli {
+namespace {
+
+struct PlanOptions {
+  std::string spec;
+  std::string output;
+  std::optional<std::string> domain;
+  std::optional<std::string> marginals;
+  std::vector<std::string> marginal;
+  std::optional<std::string> objective;
+  std::optional<std::string> weights;
+  PrivacyText privacy;
+  double tolerance = SolverOptions().tolerance;
+  bool json = false;
+  bool variances = false;
+};
+
+// The spec, or what the flags describe; flags take precedence.
+Spec Gather(const PlanOptions& options) {
+  if (options.spec.empty() == !options.domain) {
+    Fail(ErrorKind::kBadInput,
+         "plan needs either a SPEC file or --domain, such as --domain 100,50,7,4,2 --marginals '<=2'");
+  }
+  Spec spec;
+  if (options.domain) {
+    spec.domain = ParseDomain(*options.domain);
+    spec.target = BudgetFromPcost(1);
+  } else {
+    spec = ReadSpec(options.spec);
+  }
+  if (options.marginals || !options.marginal.empty()) spec.workload = {};
+  if (options.marginals) spec.workload.rules = ParseMarginalRules(*options.marginals);
+  for (const std::string& text : options.marginal) {
+    spec.workload.marginals.push_back({ParseAttributeSet(text, spec.domain), 1.0});
+  }
+  if (options.objective) spec.objective = ParseObjective(*options.objective);
+  if (options.weights) spec.objective.weighting = ParseWeighting(*options.weights);
+  const auto target = ParsePrivacy(options.privacy, &spec.objective);
+  if (options.privacy.max_std_dev && options.objective && *options.objective != "max-variance") {
+    Fail(ErrorKind::kBadInput,
+         "--max-std-dev bounds every cell, so its objective is max-variance; leave out --objective");
+  }
+  if (target) {
+    spec.target = target;
+  } else if (options.privacy.delta && spec.target) {
+    const double delta = ToDoubleDown(ParseRational(*options.privacy.delta, "delta"));
+    std::visit([&](auto& t) { t.delta = delta; }, *spec.target);
+  }
+  if (!spec.target) {
+    Fail(ErrorKind::kBadInput,
+         "{}: [privacy] sets no budget; give epsilon and delta, rho, mu or pcost", options.spec);
+  }
+  return spec;
+}
+
+void CheckTolerance(double tolerance) {
+  if (!(tolerance > 0) || !(tolerance < 1)) {
+    Fail(ErrorKind::kBadInput, "--tolerance is {}; it must lie between 0 and 1, such as 1e-6", tolerance);
+  }
+}
+
+void Run(const PlanOptions& options) {
+  CheckTolerance(options.tolerance);
+  const Spec spec = Gather(options);
+  CheckWorkload(spec.domain, spec.workload);
+  const auto start = std::chrono::steady_clock::now();
+  SelectRequest request{spec.domain, spec.workload, spec.objective, *spec.target, {}};
+  request.solver.tolerance = options.tolerance;
+  const PlanFile file{Select(request), spec.data};
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  if (!options.output.empty()) WritePlan(options.output, file);
+  const std::vector<TableErrors> errors = PredictErrors(file.plan);
+  if (options.json) {
+    fmt::print("{}\n", PlanJson(file.plan, errors, elapsed.count(), options.variances).dump(2));
+  } else {
+    PrintPlan(file.plan, errors, elapsed.count(), options.variances);
+    if (!options.output.empty()) fmt::print("\nWritten to {}\n", options.output);
+  }
+}
+
+}  // namespace
+
+void AddPlanCommand(CLI::App* app) {
+  auto options = std::make_shared<PlanOptions>();
+  CLI::App* command = app->add_subcommand(
+      "plan", "Choose the noise; print its cost in every unit and the error of each table");
+  command->footer(
+      "Examples:\n"
+      "  residua plan people.toml -o plan.json\n"
+      "  residua plan --domain 100,50,7,4,2 --marginals '<=3' --objective max-variance --rho 0.5\n"
+      "No data is read. With --domain and no budget, the privacy cost is 1.");
+  command->add_option("SPEC", options->spec, "The spec file (TOML)");
+  command->add_option("-o,--output", options->output, "Write the plan to this file");
+  command->add_option("--domain", options->domain, "Attribute sizes: a comma list of SIZE[:QUERIES][*COUNT]");
+  command->add_option("--marginals", options->marginals,
+                      "A comma list of K (all K-way), <=K (up to K-way), cells<=N (at most N cells)");
+  command->add_option("--marginal", options->marginal, "One more marginal: attribute names or indices, a,b")
+      ->expected(1)
+      ->take_all();
+  command->add_option("--objective", options->objective, "sum-variance, max-variance or p-norm=P");
+  command->add_option("--weights", options->weights,
+                      "Importance of a table's mean cell variance: cells, sqrt-cells or equal");
+  command->add_option("--pcost", options->privacy.pcost, "Budget as privacy cost (2 rho)");
+  command->add_option("--rho", options->privacy.rho, "Budget in zCDP");
+  command->add_option("--epsilon", options->privacy.epsilon, "Budget as epsilon, with --delta");
+  command->add_option("--delta", options->privacy.delta, "The delta that epsilon is stated at");
+  command->add_option("--mu", options->privacy.mu, "Budget as if in Gaussian DP: pcost = mu^2");
+  command->add_option("--max-std-dev", options->privacy.max_std_dev,
+                      "Least budget such that no cell has a larger standard deviation");
+  command->add_option("--target-loss", options->privacy.target_loss,
+                      "Least budget such that the objective is at most this");
+  command->add_option("--tolerance", options->tolerance, "Relative gap to the optimum to stop at");
+  command->add_flag("--variances", options->variances, "Print the variance of every table");
+  command->add_flag("--json", options->json, "Print the result as JSON");
+  command->callback([options] { Run(*options); });
+}
+
+}  // namespace residua::cli

@@ -1,0 +1,160 @@
+#include "cli/plan_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "residua/base/error.h"
+#include "residua/io/exploring_text.h"
+
+namespace residua::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Up to this many tables are listed one by one when nobody asks for all.
+constexpr double kMaxListedTables = 40;
+
+// An integer while a double holds it exactly, so that machines read counts as counts.
+Json CountJson(double count) {
+  if (count < 9007199254740992.0) return static_cast<int64_t>(count);
+  return count;
+}
+
+std::string CountText(double count) {
+  if (count >= 1e15) return fmt::format("{:.3e}", count);
+  const std::string digits = fmt::format("{:.0f}", count);
+  std::string grouped;
+  for (size_t k = 0; k < digits.size(); ++k) {
+    if (k > 0 && (digits.size() - k) % 3 == 0) grouped += ',';
+    grouped += digits[k];
+  }
+  return grouped;
+}
+
+// Attributes by name; by index where the domain came from sizes alone.
+Json SetJson(const Domain& domain, const AttributeSet& set) {
+  Json list = Json::array();
+  for (const int i : set) {
+    if (domain[0].name == "0") {
+      list.push_back(i);
+    } else {
+      list.push_back(domain[i].name);
+    }
+  }
+  return list;
+}
+
+template <typename Visit>
+void ForEachTable(const Plan& plan, const std::vector<TableErrors>& errors, const Visit& visit) {
+  for (const TableErrors& table : errors) {
+    ForEachMember(plan.classes, table.orbit, [&](const AttributeSet& set) { visit(set, table); });
+  }
+}
+
+void PrintEveryTable(const Plan& plan, const std::vector<TableErrors>& errors) {
+  size_t width = 5;
+  ForEachTable(plan, errors, [&](const AttributeSet& set, const TableErrors&) {
+    width = std::max(width, SetName(plan.domain, set).size());
+  });
+  width = std::min<size_t>(width, 60);
+  fmt::print("{:<{}}  {:>12}  {:>12}\n", "table", width, "cells", "std dev");
+  ForEachTable(plan, errors, [&](const AttributeSet& set, const TableErrors& table) {
+    fmt::print("{:<{}}  {:>12}  {:>12.4g}\n", SetName(plan.domain, set), width,
+               CountText(table.num_answers), std::sqrt(table.max_variance));
+  });
+}
+
+// Tables of equal order together: smallest, middle (by number of tables) and largest error.
+void PrintByOrder(const std::vector<TableErrors>& errors) {
+  std::map<size_t, std::vector<const TableErrors*>> by_order;
+  for (const TableErrors& table : errors) by_order[table.orbit.size()].push_back(&table);
+  fmt::print("{:<8}  {:>12}  {:>16}  {:>12}  {:>12}  {:>12}\n", "tables", "number", "cells",
+             "least s.d.", "median s.d.", "largest s.d.");
+  for (auto& [order, tables] : by_order) {
+    std::sort(tables.begin(), tables.end(),
+              [](const auto* a, const auto* b) { return a->max_variance < b->max_variance; });
+    double number = 0;
+    double cells = 0;
+    for (const TableErrors* table : tables) {
+      number += table->num_tables;
+      cells += table->num_tables * table->num_answers;
+    }
+    double seen = 0;
+    double median = 0;
+    for (const TableErrors* table : tables) {
+      seen += table->num_tables;
+      median = table->max_variance;
+      if (2 * seen >= number) break;
+    }
+    fmt::print("{:<8}  {:>12}  {:>16}  {:>12.4g}  {:>12.4g}  {:>12.4g}\n",
+               order == 0 ? "total" : fmt::format("{}-way", order), CountText(number), CountText(cells),
+               std::sqrt(tables.front()->max_variance), std::sqrt(median),
+               std::sqrt(tables.back()->max_variance));
+  }
+}
+
+}  // namespace
+
+Json PlanJson(const Plan& plan, const std::vector<TableErrors>& errors, double seconds,
+              bool all_tables) {
+  const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
+  const PlanSummary summary = Summarize(plan, errors);
+  Json json;
+  json["privacy"] = {{"pcost", guarantee.pcost},     {"rho", guarantee.rho},
+                     {"mu", guarantee.mu},           {"epsilon", guarantee.epsilon},
+                     {"delta", guarantee.delta},     {"epsilon_continuous", guarantee.epsilon_continuous},
+                     {"pcost_exact", ToString(plan.pcost)}};
+  json["objective"] = ToString(plan.objective);
+  json["weights"] = ToString(plan.objective.weighting);
+  json["loss"] = plan.loss;
+  json["rmse"] = summary.rmse;
+  json["max_variance"] = summary.max_variance;
+  json["relative_gap"] = plan.relative_gap;
+  json["converged"] = plan.converged;
+  json["marginals"] = CountJson(summary.num_marginals);
+  json["base_mechanisms"] = CountJson(summary.num_mechanisms);
+  json["cells"] = CountJson(summary.num_answers);
+  json["orbits"] = plan.mechanisms.size();
+  json["seconds"] = seconds;
+  if (all_tables) {
+    json["tables"] = Json::array();
+    ForEachTable(plan, errors, [&](const AttributeSet& set, const TableErrors& table) {
+      json["tables"].push_back({{"attributes", SetJson(plan.domain, set)},
+                                {"cells", CountJson(table.num_answers)},
+                                {"mean_variance", table.mean_variance},
+                                {"max_variance", table.max_variance}});
+    });
+  }
+  return json;
+}
+
+void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors, double seconds,
+               bool all_tables) {
+  const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
+  const PlanSummary summary = Summarize(plan, errors);
+  fmt::print("{} tables of {} attributes, {} cells, from {} base mechanisms ({:.3g} s)\n\n",
+             CountText(summary.num_marginals), plan.domain.size(), CountText(summary.num_answers),
+             CountText(summary.num_mechanisms), seconds);
+  fmt::print("privacy    rho {:.6g} (zCDP), epsilon {:.6g} at delta {:g}; one row added or removed\n",
+             guarantee.rho, guarantee.epsilon, guarantee.delta);
+  fmt::print("           privacy cost {:.6g}; were the noise continuous: mu {:.6g}, epsilon {:.6g}\n",
+             guarantee.pcost, guarantee.mu, guarantee.epsilon_continuous);
+  fmt::print("objective  {} {:.6g}, {}\n", ToString(plan.objective), plan.loss,
+             plan.relative_gap == 0
+                 ? "the least possible"
+                 : fmt::format("at most {:.1e} above the least possible (relative)", plan.relative_gap));
+  if (!plan.converged) {
+    fmt::print("           the solver stopped early: the plan is valid, but its accuracy could improve\n");
+  }
+  fmt::print("errors     RMSE {:.6g} over all cells; largest standard deviation {:.6g}\n\n", summary.rmse,
+             std::sqrt(summary.max_variance));
+  if (all_tables || summary.num_marginals <= kMaxListedTables) {
+    PrintEveryTable(plan, errors);
+  } else {
+    PrintByOrder(errors);
+    fmt::print("\nAdd --variances to list every table.\n");
+  }
+}
+
+}  // namespace residua::cli

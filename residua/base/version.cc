@@ -1,0 +1,7 @@
+#include "residua/base/version.h"
+
+namespace residua {
+
+std::string_view Version() { return RESIDUA_VERSION; }
+
+}  // namespace residua

@@ -1,0 +1,305 @@
+#include "residua/io/plan_file.h"
+
+#include <sodium.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "residua/base/error.h"
+#include "residua/base/version.h"
+#include "residua/io/exploring_text.h"
+#include "residua/io/file.h"
+
+namespace residua {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kFormat = "residua-plan";
+constexpr int kFormatVersion = 1;
+
+std::string Digest(const Json& json) {
+  const std::string text = json.dump();
+  unsigned char hash[crypto_hash_sha256_BYTES];
+  crypto_hash_sha256(hash, reinterpret_cast<const unsigned char*>(text.data()), text.size());
+  std::string hex = "sha256:";
+  for (const unsigned char byte : hash) hex += fmt::format("{:02x}", byte);
+  return hex;
+}
+
+std::string_view Name(OutsidePolicy policy) {
+  switch (policy) {
+    case OutsidePolicy::kError:
+      return "error";
+    case OutsidePolicy::kClamp:
+      return "clamp";
+    case OutsidePolicy::kDrop:
+      return "drop";
+    case OutsidePolicy::kNull:
+      return "null";
+  }
+  RESIDUA_CHECK(false);
+}
+
+std::string_view Name(BudgetUnit unit) {
+  switch (unit) {
+    case BudgetUnit::kPcost:
+      return "pcost";
+    case BudgetUnit::kRho:
+      return "rho";
+    case BudgetUnit::kMu:
+      return "mu";
+    case BudgetUnit::kEpsilonDelta:
+      return "epsilon";
+  }
+  RESIDUA_CHECK(false);
+}
+
+// The enumerator that prints as `text`.
+template <typename Enum>
+Enum FromText(const std::string& text, std::initializer_list<Enum> all) {
+  for (const Enum value : all) {
+    if (Name(value) == text) return value;
+  }
+  Fail(ErrorKind::kBadInput, "'{}' is not known", text);
+}
+
+Json AttributeToJson(const Attribute& attribute) {
+  Json json;
+  json["name"] = attribute.name;
+  json["size"] = attribute.size;
+  json["queries"] = ToString(attribute.queries);
+  if (const auto* integers = std::get_if<IntegerEncoding>(&attribute.encoding.cells)) {
+    json["integers"] = {integers->first, integers->last};
+  } else if (const auto* bins = std::get_if<CutEncoding>(&attribute.encoding.cells)) {
+    json["cuts"] = bins->cuts;
+  } else if (const auto* list = std::get_if<ValueEncoding>(&attribute.encoding.cells)) {
+    json["values"] = list->values;
+  }
+  json["null"] = attribute.encoding.null_cell;
+  json["outside"] = Name(attribute.encoding.outside);
+  return json;
+}
+
+Attribute AttributeFromJson(const Json& json) {
+  Attribute attribute;
+  attribute.name = json.at("name").get<std::string>();
+  attribute.size = json.at("size").get<int64_t>();
+  attribute.queries = ParseQueryKind(json.at("queries").get<std::string>());
+  int64_t cells = -1;
+  if (json.contains("integers")) {
+    const IntegerEncoding integers{json["integers"].at(0).get<int64_t>(),
+                                   json["integers"].at(1).get<int64_t>()};
+    if (__builtin_sub_overflow(integers.last, integers.first, &cells)) {
+      Fail(ErrorKind::kBadInput, "attribute '{}' has too many integers", attribute.name);
+    }
+    cells += 1;
+    attribute.encoding.cells = integers;
+  } else if (json.contains("cuts")) {
+    CutEncoding bins{json["cuts"].get<std::vector<double>>()};
+    if (!std::is_sorted(bins.cuts.begin(), bins.cuts.end())) {
+      Fail(ErrorKind::kBadInput, "attribute '{}' has cuts that do not increase", attribute.name);
+    }
+    cells = static_cast<int64_t>(bins.cuts.size()) + 1;
+    attribute.encoding.cells = std::move(bins);
+  } else if (json.contains("values")) {
+    ValueEncoding list{json["values"].get<std::vector<std::string>>()};
+    cells = static_cast<int64_t>(list.values.size());
+    attribute.encoding.cells = std::move(list);
+  }
+  attribute.encoding.null_cell = json.at("null").get<bool>();
+  attribute.encoding.outside =
+      FromText<OutsidePolicy>(json.at("outside").get<std::string>(),
+               {OutsidePolicy::kError, OutsidePolicy::kClamp, OutsidePolicy::kDrop, OutsidePolicy::kNull});
+  if (cells >= 0 && cells + (attribute.encoding.null_cell ? 1 : 0) != attribute.size) {
+    Fail(ErrorKind::kBadInput, "attribute '{}' has a size that does not fit its cells", attribute.name);
+  }
+  return attribute;
+}
+
+Json WorkloadToJson(const Workload& workload) {
+  Json json;
+  json["rules"] = Json::array();
+  for (const MarginalRule& rule : workload.rules) json["rules"].push_back(ToString(rule));
+  json["marginals"] = Json::array();
+  for (const WeightedMarginal& marginal : workload.marginals) {
+    json["marginals"].push_back({{"attributes", marginal.attributes}, {"weight", marginal.weight}});
+  }
+  return json;
+}
+
+Workload WorkloadFromJson(const Json& json, const Domain& domain) {
+  Workload workload;
+  for (const Json& rule : json.at("rules")) {
+    for (const MarginalRule& parsed : ParseMarginalRules(rule.get<std::string>())) {
+      workload.rules.push_back(parsed);
+    }
+  }
+  for (const Json& marginal : json.at("marginals")) {
+    workload.marginals.push_back({domain.MakeSet(marginal.at("attributes").get<std::vector<int>>()),
+                                  marginal.at("weight").get<double>()});
+  }
+  CheckWorkload(domain, workload);
+  return workload;
+}
+
+Json PrivacyToJson(const Plan& plan) {
+  const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
+  Json json;
+  json["neighbours"] = "add or remove one row";
+  json["guarantee"] =
+      fmt::format("{}-zCDP, and so ({}, {})-differential privacy, for discrete Gaussian noise",
+                  guarantee.rho, guarantee.epsilon, guarantee.delta);
+  json["budget_unit"] = Name(plan.budget.unit);
+  json["budget_pcost"] = ToString(plan.budget.pcost);
+  json["pcost"] = ToString(plan.pcost);
+  json["delta"] = plan.budget.delta;
+  return json;
+}
+
+Json MechanismsToJson(const Plan& plan) {
+  Json list = Json::array();
+  for (int64_t k = 0; k < plan.mechanisms.size(); ++k) {
+    const auto orbit = plan.mechanisms[k];
+    list.push_back({{"classes", std::vector<int>(orbit.begin(), orbit.end())},
+                    {"variance", ToString(plan.variances[static_cast<size_t>(k)])}});
+  }
+  return list;
+}
+
+void MechanismsFromJson(const Json& json, Plan* plan) {
+  for (const Json& mechanism : json) {
+    const auto orbit = mechanism.at("classes").get<std::vector<int>>();
+    if (!std::is_sorted(orbit.begin(), orbit.end()) ||
+        plan->mechanisms.Insert(orbit) != static_cast<int64_t>(plan->variances.size())) {
+      Fail(ErrorKind::kRefused, "a base mechanism is listed twice, or out of order");
+    }
+    plan->variances.push_back(ParseRational(mechanism.at("variance").get<std::string>(), "variance"));
+  }
+}
+
+AttributeClasses ClassesFromJson(const Json& json, int num_attributes) {
+  AttributeClasses classes;
+  classes.members = json.get<std::vector<std::vector<int>>>();
+  classes.class_of.assign(static_cast<size_t>(num_attributes), -1);
+  for (int c = 0; c < classes.size(); ++c) {
+    const auto& members = classes.members[static_cast<size_t>(c)];
+    if (members.empty()) Fail(ErrorKind::kBadInput, "a class of attributes is empty");
+    for (const int i : members) {
+      if (i < 0 || i >= num_attributes || classes.class_of[static_cast<size_t>(i)] != -1) {
+        Fail(ErrorKind::kRefused, "the classes do not partition the attributes");
+      }
+      classes.class_of[static_cast<size_t>(i)] = c;
+    }
+  }
+  if (std::count(classes.class_of.begin(), classes.class_of.end(), -1) > 0) {
+    Fail(ErrorKind::kRefused, "the classes do not partition the attributes");
+  }
+  return classes;
+}
+
+PlanFile FromJson(const Json& json) {
+  PlanFile file;
+  Plan& plan = file.plan;
+  const Json& data = json.at("data");
+  file.data = {data.at("source").get<std::string>(), data.at("database").get<std::string>(),
+               data.at("query").get<std::string>()};
+  std::vector<Attribute> attributes;
+  for (const Json& attribute : json.at("attributes")) attributes.push_back(AttributeFromJson(attribute));
+  plan.domain = Domain(std::move(attributes));
+  plan.workload = WorkloadFromJson(json.at("workload"), plan.domain);
+  plan.objective = ParseObjective(json.at("objective").get<std::string>());
+  plan.objective.weighting = ParseWeighting(json.at("weights").get<std::string>());
+  const Json& privacy = json.at("privacy");
+  plan.budget.unit = FromText<BudgetUnit>(
+      privacy.at("budget_unit").get<std::string>(),
+      {BudgetUnit::kPcost, BudgetUnit::kRho, BudgetUnit::kMu, BudgetUnit::kEpsilonDelta});
+  plan.budget.pcost = ParseRational(privacy.at("budget_pcost").get<std::string>(), "budget_pcost");
+  plan.budget.delta = privacy.at("delta").get<double>();
+  CheckDelta(plan.budget.delta);
+  plan.pcost = ParseRational(privacy.at("pcost").get<std::string>(), "pcost");
+  plan.loss = json.at("loss").get<double>();
+  plan.relative_gap = json.at("relative_gap").get<double>();
+  plan.converged = json.at("converged").get<bool>();
+  plan.classes = ClassesFromJson(json.at("classes"), plan.domain.size());
+  MechanismsFromJson(json.at("mechanisms"), &plan);
+  return file;
+}
+
+}  // namespace
+
+std::string PlanToJson(const PlanFile& file) {
+  const Plan& plan = file.plan;
+  Json json;
+  json["format"] = kFormat;
+  json["version"] = kFormatVersion;
+  json["tool"] = fmt::format("residua {}", Version());
+  json["privacy"] = PrivacyToJson(plan);
+  json["data"] = {{"source", file.data.source},
+                  {"database", file.data.database},
+                  {"query", file.data.query}};
+  json["attributes"] = Json::array();
+  for (const Attribute& attribute : plan.domain.attributes()) {
+    json["attributes"].push_back(AttributeToJson(attribute));
+  }
+  json["workload"] = WorkloadToJson(plan.workload);
+  json["objective"] = ToString(plan.objective);
+  json["weights"] = ToString(plan.objective.weighting);
+  json["loss"] = plan.loss;
+  json["relative_gap"] = plan.relative_gap;
+  json["converged"] = plan.converged;
+  json["classes"] = plan.classes.members;
+  json["mechanisms"] = MechanismsToJson(plan);
+  json["digest"] = Digest(json);
+  // One mechanism a line keeps the file readable and its differences short.
+  std::string text = "{\n";
+  for (const auto& [key, value] : json.items()) {
+    text += fmt::format("  {}: ", Json(key).dump());
+    if (value.is_array() && !value.empty() && value.front().is_structured()) {
+      text += "[\n";
+      for (const Json& item : value) {
+        text += fmt::format("    {}{}\n", item.dump(), &item == &value.back() ? "" : ",");
+      }
+      text += "  ]";
+    } else {
+      text += value.dump();
+    }
+    text += key == "digest" ? "\n" : ",\n";
+  }
+  return text + "}\n";
+}
+
+PlanFile PlanFromJson(std::string_view text, const std::string& name) {
+  try {
+    Json json = Json::parse(text);
+    if (!json.is_object() || json.value("format", "") != kFormat) {
+      Fail(ErrorKind::kBadInput, "this is not a plan; make one with residua plan SPEC -o PLAN");
+    }
+    if (json.at("version") != kFormatVersion) {
+      Fail(ErrorKind::kBadInput, "plan format {} is not the format {} that this version reads",
+           json.at("version").dump(), kFormatVersion);
+    }
+    const std::string digest = json.at("digest").get<std::string>();
+    json.erase("digest");
+    if (Digest(json) != digest) {
+      Fail(ErrorKind::kRefused,
+           "the plan was changed after it was written (its digest does not fit); plan again");
+    }
+    return FromJson(json);
+  } catch (const nlohmann::json::exception& error) {
+    Fail(ErrorKind::kBadInput, "{}: not a complete plan file; plan again ({})", name, error.what());
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kBroken) throw;
+    throw Error(error.kind(), fmt::format("{}: {}", name, error.what()));
+  }
+}
+
+void WritePlan(const std::filesystem::path& path, const PlanFile& file) {
+  WriteFileAtomically(path, PlanToJson(file));
+}
+
+PlanFile ReadPlan(const std::filesystem::path& path) {
+  return PlanFromJson(ReadFile(path), path.string());
+}
+
+}  // namespace residua

@@ -1,0 +1,326 @@
+#include "residua/io/spec.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+#include <toml++/toml.h>
+
+#include "residua/base/checked.h"
+#include "residua/base/error.h"
+#include "residua/io/exploring_text.h"
+#include "residua/io/file.h"
+
+namespace residua {
+namespace {
+
+// Reads nodes of one file; every complaint carries the file's name, the line and the key.
+class SpecReader {
+ public:
+  explicit SpecReader(std::string name) : name_(std::move(name)) {}
+
+  Spec Read(const toml::table& root) {
+    CheckKeys(root, "", {"data", "privacy", "attributes", "workload"});
+    Spec spec;
+    if (const auto* data = Table(root, "data")) spec.data = ReadData(*data);
+    const auto* attributes = Table(root, "attributes");
+    if (attributes == nullptr) {
+      FailAt(root, "attributes", "is missing; describe each column, e.g. [attributes.sex] values = [...]");
+    }
+    spec.domain = ReadAttributes(*attributes);
+    if (const auto* workload = Table(root, "workload")) ReadWorkload(*workload, &spec);
+    if (const auto* privacy = Table(root, "privacy")) ReadPrivacy(*privacy, &spec);
+    return spec;
+  }
+
+ private:
+  [[noreturn]] void FailAt(const toml::node& node, std::string_view key, std::string_view message) const {
+    Fail(ErrorKind::kBadInput, "{}:{}: {} {}", name_, node.source().begin.line, key, message);
+  }
+
+  // Runs `work`; an error of the library gets this file's name, line and key in front.
+  template <typename Work>
+  auto At(const toml::node& node, std::string_view key, const Work& work) const {
+    try {
+      return work();
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::kBroken) throw;
+      throw Error(error.kind(), fmt::format("{}:{}: {}: {}", name_, node.source().begin.line, key,
+                                            error.what()));
+    }
+  }
+
+  void CheckKeys(const toml::table& table, std::string_view path,
+                 std::initializer_list<std::string_view> known) const {
+    for (const auto& [key, node] : table) {
+      if (std::find(known.begin(), known.end(), key.str()) != known.end()) continue;
+      std::string list;
+      for (const std::string_view k : known) list += fmt::format("{}{}", list.empty() ? "" : ", ", k);
+      FailAt(node, Join(path, key.str()), fmt::format("is not a known key; known are {}", list));
+    }
+  }
+
+  static std::string Join(std::string_view path, std::string_view key) {
+    return path.empty() ? std::string(key) : fmt::format("{}.{}", path, key);
+  }
+
+  const toml::table* Table(const toml::table& parent, std::string_view key) const {
+    const toml::node* node = parent.get(key);
+    if (node == nullptr) return nullptr;
+    if (!node->is_table()) FailAt(*node, key, fmt::format("must be a table; write [{}]", key));
+    return node->as_table();
+  }
+
+  std::string String(const toml::node& node, std::string_view key) const {
+    const auto value = node.value_exact<std::string>();
+    if (!value) FailAt(node, key, "must be a string in quotes");
+    return *value;
+  }
+
+  int64_t Whole(const toml::node& node, std::string_view key) const {
+    const auto value = node.value_exact<int64_t>();
+    if (!value) FailAt(node, key, "must be a whole number");
+    return *value;
+  }
+
+  // A number as text, exactly as a person would write it.
+  std::string Number(const toml::node& node, std::string_view key) const {
+    if (const auto whole = node.value_exact<int64_t>()) return fmt::format("{}", *whole);
+    if (const auto real = node.value_exact<double>()) return fmt::format("{}", *real);
+    if (const auto text = node.value_exact<std::string>()) return *text;
+    FailAt(node, key, "must be a number, or a string such as \"1/3\"");
+  }
+
+  const toml::array& Array(const toml::node& node, std::string_view key) const {
+    if (!node.is_array()) FailAt(node, key, "must be a list in [brackets]");
+    return *node.as_array();
+  }
+
+  DataReference ReadData(const toml::table& table) const {
+    CheckKeys(table, "data", {"source", "database", "query"});
+    DataReference data;
+    if (const auto* node = table.get("source")) data.source = String(*node, "data.source");
+    if (const auto* node = table.get("database")) data.database = String(*node, "data.database");
+    if (const auto* node = table.get("query")) data.query = String(*node, "data.query");
+    if (data.source.empty() == data.query.empty()) {
+      FailAt(table, "data", "needs either source = \"FILE\" or query = \"SELECT ...\"");
+    }
+    if (!data.database.empty() && data.query.empty()) {
+      FailAt(table, "data.database", "needs a query = \"SELECT ...\" beside it");
+    }
+    return data;
+  }
+
+  Domain ReadAttributes(const toml::table& table) const {
+    // toml++ sorts keys; the domain's order is the file's.
+    std::vector<std::pair<std::string, const toml::node*>> ordered;
+    for (const auto& [key, node] : table) ordered.emplace_back(key.str(), &node);
+    std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) {
+      const auto& x = a.second->source().begin;
+      const auto& y = b.second->source().begin;
+      return std::tie(x.line, x.column) < std::tie(y.line, y.column);
+    });
+    std::vector<Attribute> attributes;
+    for (const auto& [name, node] : ordered) {
+      if (!node->is_table()) {
+        FailAt(*node, Join("attributes", name), fmt::format("must be a table; write [attributes.{}]", name));
+      }
+      attributes.push_back(ReadAttribute(name, *node->as_table()));
+    }
+    return At(table, "attributes", [&] { return Domain(std::move(attributes)); });
+  }
+
+  Attribute ReadAttribute(const std::string& name, const toml::table& table) const {
+    const std::string path = Join("attributes", name);
+    CheckKeys(table, path, {"integers", "cuts", "values", "size", "null", "outside", "queries"});
+    Attribute attribute;
+    attribute.name = name;
+    int num_encodings = 0;
+    if (const auto* node = table.get("integers")) {
+      ReadIntegers(*node, path + ".integers", &attribute);
+      ++num_encodings;
+    }
+    if (const auto* node = table.get("cuts")) {
+      ReadCuts(*node, path + ".cuts", &attribute);
+      ++num_encodings;
+    }
+    if (const auto* node = table.get("values")) {
+      ReadValues(*node, path + ".values", &attribute);
+      ++num_encodings;
+    }
+    if (const auto* node = table.get("size")) {
+      attribute.size = Whole(*node, path + ".size");
+      ++num_encodings;
+    }
+    if (num_encodings != 1) {
+      FailAt(table, path, "needs one of integers = [FIRST, LAST], cuts = [...], values = [...] or size = N");
+    }
+    if (const auto* node = table.get("null")) {
+      const auto value = node->value_exact<bool>();
+      if (!value) FailAt(*node, path + ".null", "must be true or false");
+      attribute.encoding.null_cell = *value;
+      if (*value) ++attribute.size;
+    }
+    if (const auto* node = table.get("outside")) {
+      attribute.encoding.outside = ReadOutside(*node, path + ".outside", attribute);
+    }
+    if (const auto* node = table.get("queries")) {
+      const std::string key = path + ".queries";
+      attribute.queries = At(*node, key, [&] { return ParseQueryKind(String(*node, key)); });
+    }
+    if (attribute.size < 2 || attribute.size > Domain::kMaxAttributeSize) {
+      FailAt(table, path, fmt::format("has {} cells; it needs at least 2", attribute.size));
+    }
+    return attribute;
+  }
+
+  void ReadIntegers(const toml::node& node, const std::string& key, Attribute* attribute) const {
+    const toml::array& list = Array(node, key);
+    if (list.size() != 2) FailAt(node, key, "must be [FIRST, LAST]");
+    const IntegerEncoding integers{Whole(list[0], key), Whole(list[1], key)};
+    int64_t span = 0;
+    if (__builtin_sub_overflow(integers.last, integers.first, &span) || span < 0 ||
+        span >= Domain::kMaxAttributeSize) {
+      FailAt(node, key, fmt::format("[{}, {}] is not an increasing range of at most 2^40 integers",
+                                    integers.first, integers.last));
+    }
+    attribute->size = span + 1;
+    attribute->encoding.cells = integers;
+  }
+
+  void ReadCuts(const toml::node& node, const std::string& key, Attribute* attribute) const {
+    CutEncoding bins;
+    for (const toml::node& item : Array(node, key)) {
+      const auto value = item.value<double>();
+      if (!value || item.is_boolean() || item.is_string() || !std::isfinite(*value)) {
+        FailAt(item, key, "must hold finite numbers");
+      }
+      if (!bins.cuts.empty() && !(*value > bins.cuts.back())) {
+        FailAt(item, key, "must increase strictly");
+      }
+      bins.cuts.push_back(*value);
+    }
+    if (bins.cuts.empty()) FailAt(node, key, "must hold at least one number");
+    attribute->size = static_cast<int64_t>(bins.cuts.size()) + 1;
+    attribute->encoding.cells = std::move(bins);
+  }
+
+  void ReadValues(const toml::node& node, const std::string& key, Attribute* attribute) const {
+    ValueEncoding list;
+    for (const toml::node& item : Array(node, key)) {
+      if (const auto truth = item.value_exact<bool>()) {
+        list.values.emplace_back(*truth ? "true" : "false");
+      } else {
+        list.values.push_back(Number(item, key));
+      }
+    }
+    std::vector<std::string> sorted = list.values;
+    std::sort(sorted.begin(), sorted.end());
+    const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+    if (twice != sorted.end()) FailAt(node, key, fmt::format("lists '{}' twice", *twice));
+    attribute->size = static_cast<int64_t>(list.values.size());
+    attribute->encoding.cells = std::move(list);
+  }
+
+  OutsidePolicy ReadOutside(const toml::node& node, const std::string& key,
+                            const Attribute& attribute) const {
+    const std::string text = String(node, key);
+    if (text == "error") return OutsidePolicy::kError;
+    if (text == "drop") return OutsidePolicy::kDrop;
+    if (text == "clamp") {
+      if (!std::holds_alternative<IntegerEncoding>(attribute.encoding.cells)) {
+        FailAt(node, key, "\"clamp\" only makes sense with integers = [FIRST, LAST]");
+      }
+      return OutsidePolicy::kClamp;
+    }
+    if (text == "null") {
+      if (!attribute.encoding.null_cell) FailAt(node, key, "\"null\" needs null = true beside it");
+      return OutsidePolicy::kNull;
+    }
+    FailAt(node, key, fmt::format("'{}' is not known; choose error, clamp, drop or null", text));
+  }
+
+  AttributeSet ReadSet(const toml::node& node, const Domain& domain) const {
+    return At(node, "workload.tables", [&] {
+      std::vector<int> indices;
+      for (const toml::node& item : Array(node, "workload.tables")) {
+        indices.push_back(FindAttribute(domain, String(item, "workload.tables")));
+      }
+      return domain.MakeSet(std::move(indices));
+    });
+  }
+
+  WeightedMarginal ReadMarginal(const toml::node& node, const Domain& domain) const {
+    const toml::table* table = node.as_table();
+    if (table == nullptr) return {ReadSet(node, domain), 1.0};
+    CheckKeys(*table, "workload.tables", {"attributes", "weight"});
+    const toml::node* attributes = table->get("attributes");
+    if (attributes == nullptr) FailAt(node, "workload.tables", "needs attributes = [...]");
+    WeightedMarginal marginal{ReadSet(*attributes, domain), 1.0};
+    if (const toml::node* weight = table->get("weight")) {
+      const std::string key = "workload.tables.weight";
+      marginal.weight = At(*weight, key, [&] { return ParseRational(Number(*weight, key), key).get_d(); });
+    }
+    return marginal;
+  }
+
+  void ReadWorkload(const toml::table& table, Spec* spec) const {
+    CheckKeys(table, "workload", {"marginals", "tables", "objective", "weights"});
+    if (const auto* node = table.get("marginals")) {
+      const std::string text = Number(*node, "workload.marginals");
+      spec->workload.rules = At(*node, "workload.marginals", [&] { return ParseMarginalRules(text); });
+    }
+    if (const auto* node = table.get("tables")) {
+      for (const toml::node& item : Array(*node, "workload.tables")) {
+        spec->workload.marginals.push_back(ReadMarginal(item, spec->domain));
+      }
+    }
+    if (const auto* node = table.get("objective")) {
+      const std::string text = String(*node, "workload.objective");
+      spec->objective = At(*node, "workload.objective", [&] { return ParseObjective(text); });
+    }
+    if (const auto* node = table.get("weights")) {
+      const std::string text = String(*node, "workload.weights");
+      spec->objective.weighting = At(*node, "workload.weights", [&] { return ParseWeighting(text); });
+    }
+    At(table, "workload", [&] { CheckWorkload(spec->domain, spec->workload); });
+  }
+
+  void ReadPrivacy(const toml::table& table, Spec* spec) const {
+    CheckKeys(table, "privacy",
+              {"pcost", "rho", "mu", "epsilon", "delta", "max_std_dev", "target_loss", "unit"});
+    PrivacyText text;
+    const auto read = [&](std::string_view key, std::optional<std::string>* value) {
+      if (const auto* node = table.get(key)) *value = Number(*node, Join("privacy", key));
+    };
+    read("pcost", &text.pcost);
+    read("rho", &text.rho);
+    read("mu", &text.mu);
+    read("epsilon", &text.epsilon);
+    read("delta", &text.delta);
+    read("max_std_dev", &text.max_std_dev);
+    read("target_loss", &text.target_loss);
+    if (const auto* node = table.get("unit")) {
+      if (String(*node, "privacy.unit") != "row") {
+        FailAt(*node, "privacy.unit", "must be \"row\": one row added or removed");
+      }
+    }
+    spec->target = At(table, "privacy", [&] { return ParsePrivacy(text, &spec->objective); });
+  }
+
+  std::string name_;
+};
+
+}  // namespace
+
+Spec ParseSpec(std::string_view text, const std::string& name) {
+  try {
+    return SpecReader(name).Read(toml::parse(text, name));
+  } catch (const toml::parse_error& error) {
+    Fail(ErrorKind::kBadInput, "{}:{}: not valid TOML: {}", name, error.source().begin.line,
+         error.description());
+  }
+}
+
+Spec ReadSpec(const std::filesystem::path& path) { return ParseSpec(ReadFile(path), path.string()); }
+
+}  // namespace residua

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "residua/select/select.h"
+
+namespace residua {
+
+// Where the data is: a file that DuckDB reads, or a query on a DuckDB database. Paths are relative to the
+// file that names them.
+struct DataReference {
+  std::string source;
+  std::string database;
+  std::string query;
+  bool empty() const { return source.empty() && query.empty(); }
+  bool operator==(const DataReference&) const = default;
+};
+
+// A spec file: what to release, of what data, at what cost. Only `domain` must be there; the rest
+// may come from flags.
+struct Spec {
+  DataReference data;
+  Domain domain;
+  Workload workload;
+  Objective objective;
+  std::optional<std::variant<Budget, LossTarget>> target;
+};
+
+// Reads TOML. Every error names the file, the line, the key and the remedy.
+Spec ReadSpec(const std::filesystem::path& path);
+Spec ParseSpec(std::string_view text, const std::string& name);
+
+// A budget or target from at most one of its units, as the flags and the spec's [privacy] give it.
+struct PrivacyText {
+  std::optional<std::string> pcost, rho, mu, epsilon, delta, max_std_dev, target_loss;
+};
+// std::nullopt when no unit is given. A bound on the standard deviation makes the objective the
+// maximum variance.
+std::optional<std::variant<Budget, LossTarget>> ParsePrivacy(const PrivacyText& text,
+                                                             Objective* objective);
+
+}  // namespace residua

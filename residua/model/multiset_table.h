@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace residua {
+
+// Millions of short sorted integer lists, stored flat and found by value. Each list has the index
+// of its insertion; inserting one again gives the same index.
+class MultisetTable {
+ public:
+  int64_t size() const { return static_cast<int64_t>(begin_.size()) - 1; }
+  std::span<const int> operator[](int64_t index) const {
+    const auto i = static_cast<size_t>(index);
+    return {items_.data() + begin_[i], static_cast<size_t>(begin_[i + 1] - begin_[i])};
+  }
+
+  int64_t Insert(std::span<const int> list);
+  std::optional<int64_t> Find(std::span<const int> list) const;
+
+  bool operator==(const MultisetTable& other) const {
+    return begin_ == other.begin_ && items_ == other.items_;
+  }
+
+ private:
+  size_t Slot(std::span<const int> list) const;
+  void Grow();
+
+  std::vector<int> items_;
+  std::vector<int64_t> begin_ = {0};
+  std::vector<int64_t> slots_;  // open addressing, -1 is free; at most half full
+};
+
+}  // namespace residua

@@ -1,0 +1,56 @@
+#include "residua/model/workload.h"
+
+#include <cmath>
+#include <map>
+
+#include "residua/base/error.h"
+
+namespace residua {
+namespace {
+
+void CheckRule(const Domain& domain, const MarginalRule& rule) {
+  switch (rule.kind) {
+    case MarginalRule::Kind::kExactly:
+      if (rule.bound < 0 || rule.bound > domain.size()) {
+        Fail(ErrorKind::kBadInput, "there are no {}-way marginals of {} attributes; ask for 0 to {}",
+             rule.bound, domain.size(), domain.size());
+      }
+      return;
+    case MarginalRule::Kind::kUpTo:
+      if (rule.bound < 0) {
+        Fail(ErrorKind::kBadInput, "marginals '<={}': the bound must not be negative", rule.bound);
+      }
+      return;
+    case MarginalRule::Kind::kMaxCells:
+      if (rule.bound < 1) {
+        Fail(ErrorKind::kBadInput, "marginals 'cells<={}': the bound must be at least 1", rule.bound);
+      }
+      return;
+  }
+  RESIDUA_CHECK(false);
+}
+
+}  // namespace
+
+void CheckWorkload(const Domain& domain, const Workload& workload) {
+  if (workload.rules.empty() && workload.marginals.empty()) {
+    Fail(ErrorKind::kBadInput,
+         "the workload is empty; ask for marginals such as '<=2', or name a table");
+  }
+  for (const MarginalRule& rule : workload.rules) CheckRule(domain, rule);
+  std::map<AttributeSet, double> seen;
+  for (const WeightedMarginal& marginal : workload.marginals) {
+    RESIDUA_CHECK(domain.MakeSet(marginal.attributes) == marginal.attributes);
+    if (!(marginal.weight > 0) || !std::isfinite(marginal.weight)) {
+      Fail(ErrorKind::kBadInput, "the weight {} of marginal {} must be positive and finite",
+           marginal.weight, SetName(domain, marginal.attributes));
+    }
+    const auto [place, added] = seen.emplace(marginal.attributes, marginal.weight);
+    if (!added && place->second != marginal.weight) {
+      Fail(ErrorKind::kBadInput, "marginal {} is listed with two weights, {} and {}; keep one",
+           SetName(domain, marginal.attributes), place->second, marginal.weight);
+    }
+  }
+}
+
+}  // namespace residua

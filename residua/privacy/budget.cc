@@ -1,0 +1,69 @@
+#include "residua/privacy/budget.h"
+
+#include <cmath>
+#include <limits>
+
+#include "residua/base/error.h"
+#include "residua/privacy/conversion.h"
+
+namespace residua {
+namespace {
+
+void CheckPositive(const Rational& value, std::string_view name) {
+  if (value <= 0) {
+    Fail(ErrorKind::kBadInput, "{} is {}; a privacy budget must be positive", name, ToString(value));
+  }
+}
+
+}  // namespace
+
+void CheckDelta(double delta) {
+  if (!(delta > 0) || !(delta < 1)) {
+    Fail(ErrorKind::kBadInput, "delta is {}; it must lie strictly between 0 and 1, such as 1e-9", delta);
+  }
+}
+
+Budget BudgetFromPcost(const Rational& pcost, double delta) {
+  CheckPositive(pcost, "pcost");
+  CheckDelta(delta);
+  return {BudgetUnit::kPcost, pcost, delta};
+}
+
+Budget BudgetFromRho(const Rational& rho, double delta) {
+  CheckPositive(rho, "rho");
+  CheckDelta(delta);
+  return {BudgetUnit::kRho, 2 * rho, delta};
+}
+
+Budget BudgetFromMu(const Rational& mu, double delta) {
+  CheckPositive(mu, "mu");
+  CheckDelta(delta);
+  return {BudgetUnit::kMu, mu * mu, delta};
+}
+
+Budget BudgetFromEpsilon(const Rational& epsilon, double delta) {
+  CheckPositive(epsilon, "epsilon");
+  CheckDelta(delta);
+  const double rho = ZcdpFromEpsilon(ToDoubleDown(epsilon), delta);
+  if (!(rho > 0) || !std::isfinite(rho)) {
+    Fail(ErrorKind::kBadInput, "epsilon {} with delta {} leaves no zCDP budget; raise either",
+         ToString(epsilon), delta);
+  }
+  return {BudgetUnit::kEpsilonDelta, 2 * Rational(rho), delta};
+}
+
+Guarantee GuaranteeOf(const Rational& pcost, double delta) {
+  RESIDUA_CHECK(pcost >= 0);
+  CheckDelta(delta);
+  Guarantee g;
+  g.pcost = ToDoubleUp(pcost);
+  g.rho = ToDoubleUp(pcost / 2);
+  g.mu = std::nextafter(std::sqrt(g.pcost), std::numeric_limits<double>::infinity());
+  if (Rational(std::sqrt(g.pcost)) * Rational(std::sqrt(g.pcost)) >= pcost) g.mu = std::sqrt(g.pcost);
+  g.epsilon = EpsilonFromZcdp(g.rho, delta);
+  g.epsilon_continuous = EpsilonFromGaussian(g.mu, delta);
+  g.delta = delta;
+  return g;
+}
+
+}  // namespace residua

@@ -1,0 +1,141 @@
+#include "residua/privacy/conversion.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace residua {
+namespace {
+
+constexpr double kSafety = 1e-12;
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Minimises a function of u that first falls and then rises: a coarse scan, then golden section
+// between the neighbours of the best point. Any u gives a valid bound, so inexactness is safe.
+template <typename Function>
+double Minimum(const Function& f, double low, double high) {
+  constexpr int kSteps = 400;
+  double best = kInfinity;
+  double at = low;
+  for (int k = 0; k <= kSteps; ++k) {
+    const double u = low + (high - low) * k / kSteps;
+    const double value = f(u);
+    if (value < best) {
+      best = value;
+      at = u;
+    }
+  }
+  const double width = (high - low) / kSteps;
+  double a = at - width;
+  double b = at + width;
+  const double ratio = (std::sqrt(5.0) - 1) / 2;
+  for (int k = 0; k < 80; ++k) {
+    const double left = b - ratio * (b - a);
+    const double right = a + ratio * (b - a);
+    const double f_left = f(left);
+    const double f_right = f(right);
+    best = std::min({best, f_left, f_right});
+    (f_left <= f_right ? b : a) = f_left <= f_right ? right : left;
+  }
+  return best;
+}
+
+// (log(1/delta) - log(alpha-1) + alpha log(1-1/alpha)) / (alpha-1), alpha = 1 + e^u.
+double ConversionTerm(double u, double log_inverse_delta) {
+  const double excess = std::exp(u);
+  const double alpha = 1 + excess;
+  // log(1 - 1/alpha) = u - log(alpha), without cancellation when alpha is near 1.
+  return (log_inverse_delta - u + alpha * (u - std::log1p(excess))) / excess;
+}
+
+// alpha - 1 from e^-45 to e^45: at the ends the bound is far from its minimum for every rho and
+// delta that a double holds.
+constexpr double kLowestLogExcess = -45;
+constexpr double kHighestLogExcess = 45;
+
+// log Phi(-x) for x >= 0, to full relative accuracy where erfc underflows.
+double LogUpperTail(double x) {
+  if (x < 25) return std::log(0.5 * std::erfc(x / std::sqrt(2.0)));
+  // Phi(-x) = phi(x) / (x + 1/(x + 2/(x + 3/(x + ...)))): at x >= 25 forty terms are ample.
+  double fraction = x;
+  for (int k = 40; k >= 1; --k) fraction = x + k / fraction;
+  return -0.5 * x * x - 0.5 * std::log(2 * M_PI) - std::log(fraction);
+}
+
+double LogCdf(double x) {
+  return x <= 0 ? LogUpperTail(-x) : std::log1p(-0.5 * std::erfc(x / std::sqrt(2.0)));
+}
+
+}  // namespace
+
+double EpsilonFromZcdp(double rho, double delta) {
+  if (!(rho >= 0) || !(delta > 0) || !(delta < 1)) return kNaN;
+  const double log_inverse_delta = -std::log(delta);
+  const double epsilon = Minimum(
+      [&](double u) { return (1 + std::exp(u)) * rho + ConversionTerm(u, log_inverse_delta); },
+      kLowestLogExcess, kHighestLogExcess);
+  return std::max(0.0, epsilon) * (1 + kSafety);
+}
+
+double ZcdpFromEpsilon(double epsilon, double delta) {
+  if (!(epsilon >= 0) || !(delta > 0) || !(delta < 1)) return kNaN;
+  const double log_inverse_delta = -std::log(delta);
+  double rho = -Minimum(
+      [&](double u) { return (ConversionTerm(u, log_inverse_delta) - epsilon) / (1 + std::exp(u)); },
+      kLowestLogExcess, kHighestLogExcess);
+  rho = std::max(0.0, rho);
+  // Both directions err safely, so step down until they agree.
+  for (double margin = kSafety; rho > 0 && margin < 1; margin *= 4) {
+    const double candidate = rho * (1 - margin);
+    if (EpsilonFromZcdp(candidate, delta) <= epsilon) return candidate;
+  }
+  return 0.0;
+}
+
+double GaussianDelta(double mu, double epsilon) {
+  if (!(mu >= 0) || !(epsilon >= 0)) return kNaN;
+  if (mu == 0) return 0.0;
+  const double log_first = LogCdf(mu / 2 - epsilon / mu);
+  const double log_second = epsilon + LogUpperTail(mu / 2 + epsilon / mu);
+  // delta = e^log_first (1 - e^(log_second - log_first)). The logs carry an absolute error of a
+  // few ulps of their size; one part in 1e12 of that size above covers it.
+  const double difference = log_second - log_first;
+  const double slack = kSafety * (1 + std::fabs(log_first) + epsilon);
+  const double delta = std::exp(log_first) * -std::expm1(std::min(0.0, difference - slack));
+  return std::min(1.0, delta * (1 + kSafety * (1 + std::fabs(log_first))));
+}
+
+double EpsilonFromGaussian(double mu, double delta) {
+  if (!(mu >= 0) || !std::isfinite(mu) || !(delta > 0) || !(delta < 1)) return kNaN;
+  if (GaussianDelta(mu, 0) <= delta) return 0.0;
+  double low = 0;
+  double high = 1;
+  while (!(GaussianDelta(mu, high) <= delta)) {
+    low = high;
+    high *= 2;
+    if (high > 1e300) return kInfinity;
+  }
+  for (int k = 0; k < 200 && high - low > kSafety * high; ++k) {
+    const double middle = 0.5 * (low + high);
+    (GaussianDelta(mu, middle) <= delta ? high : low) = middle;
+  }
+  return high;
+}
+
+double GaussianFromEpsilon(double epsilon, double delta) {
+  if (!(epsilon >= 0) || !std::isfinite(epsilon) || !(delta > 0) || !(delta < 1)) return kNaN;
+  double low = 0;
+  double high = 1;
+  while (GaussianDelta(high, epsilon) <= delta && high < 1e150) {
+    low = high;
+    high *= 2;
+  }
+  for (int k = 0; k < 200 && high - low > kSafety * high; ++k) {
+    const double middle = 0.5 * (low + high);
+    (GaussianDelta(middle, epsilon) <= delta ? low : high) = middle;
+  }
+  return low;
+}
+
+}  // namespace residua

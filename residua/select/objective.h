@@ -1,0 +1,29 @@
+#pragma once
+
+#include <functional>
+#include <span>
+
+namespace residua {
+
+// How much a table's mean cell variance counts: its number of cells, their square root, or 1; each
+// times the weight the workload gives the table.
+enum class Weighting { kCells, kSqrtCells, kEqual };
+
+// The loss that the noise is chosen to minimise. With v_A the mean cell variance of table A, and
+// w_A its importance:
+//   kSumVariance: sum of w_A v_A
+//   kMaxVariance: max over tables and cells of w_A (variance of the cell)
+//   kPNorm:       (sum of w_A v_A^p)^(1/p)
+struct Objective {
+  enum class Kind { kSumVariance, kMaxVariance, kPNorm };
+  Kind kind = Kind::kSumVariance;
+  Weighting weighting = Weighting::kCells;
+  double p = 1;  // of kPNorm; at least 1
+  bool operator==(const Objective&) const = default;
+};
+
+// A caller's own loss: the value at the tables' mean variances, and its gradient. It must be convex
+// and non-decreasing. `variances` are in the order of WithoutSymmetry(domain, workload).
+using ConvexLoss = std::function<double(std::span<const double> variances, std::span<double> gradient)>;
+
+}  // namespace residua

@@ -1,0 +1,110 @@
+#include "residua/select/plan.h"
+
+#include <algorithm>
+
+#include "residua/base/error.h"
+#include "residua/model/closure.h"
+
+namespace residua {
+namespace {
+
+void VerifyClasses(const Plan& plan) {
+  std::vector<int> seen(static_cast<size_t>(plan.domain.size()), 0);
+  for (int c = 0; c < plan.classes.size(); ++c) {
+    const auto& members = plan.classes.members[static_cast<size_t>(c)];
+    for (const int i : members) {
+      if (i < 0 || i >= plan.domain.size()) {
+        Fail(ErrorKind::kRefused, "the plan's classes name attribute {}, which does not exist", i);
+      }
+      ++seen[static_cast<size_t>(i)];
+      const Attribute& first = plan.domain[members.front()];
+      const Attribute& other = plan.domain[i];
+      if (first.size != other.size || first.queries != other.queries) {
+        Fail(ErrorKind::kRefused, "the plan treats attributes '{}' and '{}' alike, but they differ",
+             first.name, other.name);
+      }
+      if (plan.classes.class_of[static_cast<size_t>(i)] != c) {
+        Fail(ErrorKind::kRefused, "the plan puts attribute '{}' in two classes", other.name);
+      }
+    }
+  }
+  for (int i = 0; i < plan.domain.size(); ++i) {
+    if (seen[static_cast<size_t>(i)] != 1) {
+      Fail(ErrorKind::kRefused, "the plan puts attribute '{}' in {} classes, not one",
+           plan.domain[i].name, seen[static_cast<size_t>(i)]);
+    }
+  }
+}
+
+void VerifyMechanisms(const Plan& plan) {
+  RESIDUA_CHECK(static_cast<int64_t>(plan.variances.size()) == plan.mechanisms.size());
+  for (int64_t k = 0; k < plan.mechanisms.size(); ++k) {
+    const auto orbit = plan.mechanisms[k];
+    for (const ClassRun& run : ClassRuns(orbit)) {
+      if (run.attribute_class < 0 || run.attribute_class >= plan.classes.size() ||
+          run.count > static_cast<int>(
+                          plan.classes.members[static_cast<size_t>(run.attribute_class)].size())) {
+        Fail(ErrorKind::kRefused, "base mechanism {} of the plan names attributes that do not exist",
+             k);
+      }
+    }
+  }
+  const WorkloadOrbits workload = OrbitsUnder(plan.domain, plan.workload, plan.classes);
+  const MultisetTable closure = Closure(workload.orbits);
+  for (int64_t k = 0; k < closure.size(); ++k) {
+    if (!plan.mechanisms.Find(closure[k])) {
+      Fail(ErrorKind::kRefused,
+           "the plan has no base mechanism for some subset of its marginals, so that they could not "
+           "be reconstructed");
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<ResidualBasis> BasisOfClasses(const Domain& domain, const AttributeClasses& classes) {
+  std::vector<ResidualBasis> bases;
+  bases.reserve(classes.members.size());
+  for (const auto& members : classes.members) {
+    bases.push_back(IdentityBasis(domain[members.front()].size));
+  }
+  return bases;
+}
+
+std::vector<PricedMechanism> PriceMechanisms(const std::vector<ResidualBasis>& basis_of_class,
+                                             const AttributeClasses& classes,
+                                             const MultisetTable& mechanisms,
+                                             const std::vector<Rational>& variances) {
+  std::vector<PricedMechanism> priced;
+  priced.reserve(variances.size());
+  for (int64_t k = 0; k < mechanisms.size(); ++k) {
+    PricedMechanism mechanism{OrbitSize(classes, mechanisms[k]), 1, variances[static_cast<size_t>(k)]};
+    Integer factor = 1;
+    for (const int c : mechanisms[k]) {
+      const ResidualBasis& basis = basis_of_class[static_cast<size_t>(c)];
+      mechanism.squared_sensitivity *= basis.squared_sensitivity;
+      factor *= basis.variance_factor;
+    }
+    mechanism.variance *= factor;
+    priced.push_back(std::move(mechanism));
+  }
+  return priced;
+}
+
+void VerifyPlan(const Plan& plan) {
+  CheckWorkload(plan.domain, plan.workload);
+  VerifyClasses(plan);
+  VerifyMechanisms(plan);
+  const Rational cost = ExactPcost(PriceMechanisms(BasisOfClasses(plan.domain, plan.classes),
+                                                   plan.classes, plan.mechanisms, plan.variances));
+  if (cost > plan.budget.pcost) {
+    Fail(ErrorKind::kRefused, "the plan overspends: its privacy cost is {} and its budget {}",
+         ToDoubleUp(cost), ToDoubleDown(plan.budget.pcost));
+  }
+  if (cost != plan.pcost) {
+    Fail(ErrorKind::kRefused, "the plan states the privacy cost {}, but its noise costs {}",
+         ToDoubleUp(plan.pcost), ToDoubleUp(cost));
+  }
+}
+
+}  // namespace residua

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <vector>
+
+#include "residua/basis/residual_basis.h"
+#include "residua/model/symmetry.h"
+#include "residua/privacy/budget.h"
+#include "residua/privacy/exact_cost.h"
+#include "residua/select/objective.h"
+
+namespace residua {
+
+// The noise to be added, chosen without data. For every attribute set A of the workload's closure,
+// the base mechanism
+//   y_A = R_A x + N(0, variance * Sigma_A),  R_A = kron_{i in A} Sub_i kron_{j not in A} 1^T,
+// is measured with the variance of its orbit: `variances[k]` for the sets of `mechanisms[k]`.
+// `pcost` is the exact privacy cost, never above `budget.pcost`.
+struct Plan {
+  Domain domain;
+  Workload workload;
+  Objective objective;
+  Budget budget;
+  AttributeClasses classes;
+  MultisetTable mechanisms;
+  std::vector<Rational> variances;
+  Rational pcost;
+  double loss = 0;          // of the objective, at `variances`
+  double relative_gap = 0;  // loss is at most (1 + relative_gap) times the least possible
+  bool converged = false;   // whether the gap came within the tolerance asked for
+
+  bool operator==(const Plan&) const = default;
+};
+
+// The basis of each class of attributes.
+std::vector<ResidualBasis> BasisOfClasses(const Domain& domain, const AttributeClasses& classes);
+
+// The integer mechanisms that `mechanisms` with `variances` stand for, as the exact cost sees them.
+std::vector<PricedMechanism> PriceMechanisms(const std::vector<ResidualBasis>& basis_of_class,
+                                             const AttributeClasses& classes,
+                                             const MultisetTable& mechanisms,
+                                             const std::vector<Rational>& variances);
+
+// Recomputes what the plan promises, in exact arithmetic: the classes partition the attributes and
+// hold alike ones only, every subset of every workload marginal has its base mechanism, every
+// variance is positive, and the cost is `pcost` and within the budget. Throws Error{kRefused} with
+// the first thing that is not so.
+void VerifyPlan(const Plan& plan);
+
+}  // namespace residua

@@ -1,0 +1,146 @@
+#include "residua/select/plan_errors.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "residua/base/error.h"
+#include "residua/select/solvers.h"
+
+namespace residua {
+namespace {
+
+std::vector<double> NoiseVariances(const Plan& plan) {
+  std::vector<double> noise;
+  noise.reserve(plan.variances.size());
+  for (const Rational& variance : plan.variances) noise.push_back(variance.get_d());
+  return noise;
+}
+
+}  // namespace
+
+TableWeights WeighTables(const WorkloadOrbits& workload,
+                         const std::vector<ResidualBasis>& basis_of_class, Weighting weighting) {
+  TableWeights weights;
+  for (int64_t j = 0; j < workload.orbits.size(); ++j) {
+    const double num_tables = OrbitSize(workload.classes, workload.orbits[j]).get_d();
+    double num_answers = 1;
+    for (const int c : workload.orbits[j]) {
+      num_answers *= static_cast<double>(basis_of_class[static_cast<size_t>(c)].num_answers);
+    }
+    double importance = workload.weight[static_cast<size_t>(j)];
+    if (weighting == Weighting::kCells) importance *= num_answers;
+    if (weighting == Weighting::kSqrtCells) importance *= std::sqrt(num_answers);
+    if (!std::isfinite(num_answers) || !std::isfinite(importance * num_tables)) {
+      Fail(ErrorKind::kTooLarge, "a table of {} attributes has more cells than a double can hold",
+           workload.orbits[j].size());
+    }
+    weights.importance.push_back(importance);
+    weights.total_importance.push_back(importance * num_tables);
+    weights.num_tables.push_back(num_tables);
+    weights.num_answers.push_back(num_answers);
+  }
+  return weights;
+}
+
+std::vector<TableErrors> PredictErrors(const Plan& plan) {
+  const WorkloadOrbits workload = OrbitsUnder(plan.domain, plan.workload, plan.classes);
+  const std::vector<ResidualBasis> bases = BasisOfClasses(plan.domain, plan.classes);
+  const TableWeights weights = WeighTables(workload, bases, Weighting::kEqual);
+  const std::vector<double> noise = NoiseVariances(plan);
+
+  std::vector<TableErrors> errors(static_cast<size_t>(workload.orbits.size()));
+  const VarianceMatrix means = MeanVarianceMatrix(workload.orbits, plan.mechanisms, bases);
+  std::vector<double> variance(static_cast<size_t>(means.num_rows()));
+  Multiply(means, noise, variance);
+  for (size_t j = 0; j < errors.size(); ++j) {
+    const auto orbit = workload.orbits[static_cast<int64_t>(j)];
+    errors[j] = {std::vector<int>(orbit.begin(), orbit.end()), weights.num_tables[j],
+                 weights.num_answers[j], variance[j], 0};
+  }
+  const VarianceMatrix peaks = PeakVarianceMatrix(workload.orbits, plan.mechanisms, bases);
+  variance.resize(static_cast<size_t>(peaks.num_rows()));
+  Multiply(peaks, noise, variance);
+  for (size_t row = 0; row < variance.size(); ++row) {
+    double& max_variance = errors[static_cast<size_t>(peaks.table[row])].max_variance;
+    max_variance = std::max(max_variance, variance[row]);
+  }
+  return errors;
+}
+
+PlanSummary Summarize(const Plan& plan, const std::vector<TableErrors>& errors) {
+  PlanSummary summary;
+  double total_variance = 0;
+  for (const TableErrors& table : errors) {
+    summary.num_marginals += table.num_tables;
+    summary.num_answers += table.num_tables * table.num_answers;
+    total_variance += table.num_tables * table.num_answers * table.mean_variance;
+    summary.max_variance = std::max(summary.max_variance, table.max_variance);
+  }
+  for (int64_t k = 0; k < plan.mechanisms.size(); ++k) {
+    summary.num_mechanisms += OrbitSize(plan.classes, plan.mechanisms[k]).get_d();
+  }
+  summary.rmse = std::sqrt(total_variance / summary.num_answers);
+  return summary;
+}
+
+double ObjectiveLoss(const Plan& plan) {
+  const WorkloadOrbits workload = OrbitsUnder(plan.domain, plan.workload, plan.classes);
+  const TableWeights weights =
+      WeighTables(workload, BasisOfClasses(plan.domain, plan.classes), plan.objective.weighting);
+  const std::vector<TableErrors> errors = PredictErrors(plan);
+  if (plan.objective.kind == Objective::Kind::kMaxVariance) {
+    double loss = 0;
+    for (size_t j = 0; j < errors.size(); ++j) {
+      loss = std::max(loss, weights.importance[j] * errors[j].max_variance);
+    }
+    return loss;
+  }
+  std::vector<double> variances;
+  variances.reserve(errors.size());
+  for (const TableErrors& table : errors) variances.push_back(table.mean_variance);
+  std::vector<double> gradient(variances.size());
+  const double p = plan.objective.kind == Objective::Kind::kPNorm ? plan.objective.p : 1;
+  return PNormLoss(weights.total_importance, p)(variances, gradient);
+}
+
+const Rational& NoiseVariance(const Plan& plan, const AttributeSet& set) {
+  const auto index = plan.mechanisms.Find(OrbitOf(plan.classes, set));
+  if (!index) {
+    Fail(ErrorKind::kBadInput, "the plan does not measure the table {}", SetName(plan.domain, set));
+  }
+  return plan.variances[static_cast<size_t>(*index)];
+}
+
+double CellCovariance(const Plan& plan, const AttributeSet& table, std::span<const int64_t> cell_a,
+                      std::span<const int64_t> cell_b) {
+  if (cell_a.size() != table.size() || cell_b.size() != table.size()) {
+    Fail(ErrorKind::kBadInput, "a cell of the table {} has {} values", SetName(plan.domain, table),
+         table.size());
+  }
+  for (size_t k = 0; k < table.size(); ++k) {
+    const int64_t size = plan.domain[table[k]].size;
+    if (cell_a[k] < 0 || cell_a[k] >= size || cell_b[k] < 0 || cell_b[k] >= size) {
+      Fail(ErrorKind::kBadInput, "attribute '{}' has no cell {}; its cells are 0 to {}",
+           plan.domain[table[k]].name, std::max(cell_a[k], cell_b[k]), size - 1);
+    }
+  }
+  double covariance = 0;
+  AttributeSet subset;
+  for (uint64_t mask = 0; mask < uint64_t{1} << table.size(); ++mask) {
+    subset.clear();
+    double term = 1;
+    for (size_t k = 0; k < table.size(); ++k) {
+      const auto n = static_cast<double>(plan.domain[table[k]].size);
+      if ((mask >> k & 1) != 0) {
+        subset.push_back(table[k]);
+        term *= (cell_a[k] == cell_b[k] ? 1.0 : 0.0) - 1 / n;
+      } else {
+        term /= n * n;
+      }
+    }
+    covariance += term * NoiseVariance(plan, subset).get_d();
+  }
+  return covariance;
+}
+
+}  // namespace residua

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "residua/select/plan.h"
+
+namespace residua {
+
+// What a table of one workload orbit counts for. `num_tables` tables of `num_answers` cells each.
+struct TableWeights {
+  std::vector<double> importance;        // of one table of the orbit
+  std::vector<double> total_importance;  // of all its tables
+  std::vector<double> num_tables;
+  std::vector<double> num_answers;
+};
+TableWeights WeighTables(const WorkloadOrbits& workload,
+                         const std::vector<ResidualBasis>& basis_of_class, Weighting weighting);
+
+// The errors a plan predicts for the tables of one workload orbit.
+struct TableErrors {
+  std::vector<int> orbit;
+  double num_tables = 0;
+  double num_answers = 0;  // of each table
+  double mean_variance = 0;
+  double max_variance = 0;
+};
+std::vector<TableErrors> PredictErrors(const Plan& plan);
+
+// rmse = sqrt(total variance of all answers / number of answers).
+struct PlanSummary {
+  double num_marginals = 0;
+  double num_mechanisms = 0;
+  double num_answers = 0;
+  double rmse = 0;
+  double max_variance = 0;
+};
+PlanSummary Summarize(const Plan& plan, const std::vector<TableErrors>& errors);
+
+// The plan's objective, evaluated at its noise.
+double ObjectiveLoss(const Plan& plan);
+
+// Var and Cov of the reconstructed counts in two cells of the table over `table`; a cell is a value
+// index for each attribute. Any table in the closure, in the workload or not:
+//   sum over A' subset A of variance_{A'} prod_{i in A'} ([a_i = b_i] - 1/n_i) prod_{j in A\A'} 1/n_j^2.
+double CellCovariance(const Plan& plan, const AttributeSet& table, std::span<const int64_t> cell_a,
+                      std::span<const int64_t> cell_b);
+
+// The noise variance of the base mechanism for `set`, or Error{kBadInput} if the plan has none.
+const Rational& NoiseVariance(const Plan& plan, const AttributeSet& set);
+
+}  // namespace residua

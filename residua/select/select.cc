@@ -1,0 +1,195 @@
+#include "residua/select/select.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "residua/base/error.h"
+#include "residua/model/closure.h"
+#include "residua/select/plan_errors.h"
+#include "residua/select/rounding.h"
+
+namespace residua {
+namespace {
+
+// Everything a solver needs, with interchangeable attributes collapsed.
+struct Problem {
+  WorkloadOrbits workload;
+  std::vector<ResidualBasis> basis_of_class;
+  MultisetTable mechanisms;
+  std::vector<double> cost;  // of each orbit of mechanisms, all its members together
+};
+
+Problem MakeProblem(const Domain& domain, WorkloadOrbits workload) {
+  Problem problem;
+  problem.workload = std::move(workload);
+  problem.basis_of_class = BasisOfClasses(domain, problem.workload.classes);
+  problem.mechanisms = Closure(problem.workload.orbits);
+  problem.cost.reserve(static_cast<size_t>(problem.mechanisms.size()));
+  for (int64_t k = 0; k < problem.mechanisms.size(); ++k) {
+    double cost = OrbitSize(problem.workload.classes, problem.mechanisms[k]).get_d();
+    for (const int c : problem.mechanisms[k]) {
+      cost *= problem.basis_of_class[static_cast<size_t>(c)].privacy_cost;
+    }
+    if (!std::isfinite(cost) || !(cost > 0)) {
+      Fail(ErrorKind::kTooLarge, "the workload has too many marginals of one kind to plan for");
+    }
+    problem.cost.push_back(cost);
+  }
+  return problem;
+}
+
+NoiseSolution Solve(const Problem& problem, const Objective& objective, const SolverOptions& options) {
+  const TableWeights weights = WeighTables(problem.workload, problem.basis_of_class, objective.weighting);
+  const auto& tables = problem.workload.orbits;
+  constexpr double kUnitBudget = 1.0;
+  if (objective.kind == Objective::Kind::kMaxVariance) {
+    const VarianceMatrix peaks = PeakVarianceMatrix(tables, problem.mechanisms, problem.basis_of_class);
+    std::vector<double> row_weight;
+    row_weight.reserve(peaks.table.size());
+    for (const int64_t j : peaks.table) row_weight.push_back(weights.importance[static_cast<size_t>(j)]);
+    return MinimizeMax(peaks, problem.cost, row_weight, kUnitBudget, options);
+  }
+  const VarianceMatrix means = MeanVarianceMatrix(tables, problem.mechanisms, problem.basis_of_class);
+  if (objective.kind == Objective::Kind::kSumVariance || objective.p == 1) {
+    return MinimizeSum(means, problem.cost, weights.total_importance, kUnitBudget);
+  }
+  return MinimizeConvex(means, problem.cost, PNormLoss(weights.total_importance, objective.p),
+                        kUnitBudget, options);
+}
+
+void CheckTarget(const LossTarget& target) {
+  if (!(target.loss > 0) || !std::isfinite(target.loss)) {
+    Fail(ErrorKind::kBadInput, "the target loss is {}; it must be positive and finite", target.loss);
+  }
+  CheckDelta(target.delta);
+}
+
+void CheckObjective(const Objective& objective) {
+  if (objective.kind == Objective::Kind::kPNorm && (!(objective.p >= 1) || !std::isfinite(objective.p))) {
+    Fail(ErrorKind::kBadInput, "p-norm: p is {}; it must be at least 1 and finite", objective.p);
+  }
+}
+
+Plan AssemblePlan(const SelectRequest& request, Problem problem, const NoiseSolution& solution,
+                  const Budget& budget, RoundedNoise rounded) {
+  Plan plan;
+  plan.domain = request.domain;
+  plan.workload = request.workload;
+  plan.objective = request.objective;
+  plan.budget = budget;
+  plan.classes = std::move(problem.workload.classes);
+  plan.mechanisms = std::move(problem.mechanisms);
+  plan.variances = std::move(rounded.variances);
+  plan.pcost = std::move(rounded.pcost);
+  plan.relative_gap = std::max(0.0, solution.loss / solution.lower_bound - 1);
+  plan.converged = solution.converged;
+  return plan;
+}
+
+// `solution` is for a budget of 1; scaling it by 1/pcost solves the problem for any other.
+std::vector<double> ScaleNoise(const NoiseSolution& solution, double factor) {
+  std::vector<double> noise = solution.noise_variance;
+  for (double& variance : noise) {
+    variance *= factor;
+    if (!std::isfinite(variance) || !(variance > 0)) {
+      Fail(ErrorKind::kTooLarge, "the budget or target asks for noise beyond what a double holds");
+    }
+  }
+  return noise;
+}
+
+// Rounds the solution for the target, and assembles the plan.
+Plan Finish(const SelectRequest& request, Problem problem, const NoiseSolution& solution,
+            const std::variant<Budget, std::vector<double>>& target, double delta) {
+  if (const auto* budget = std::get_if<Budget>(&target)) {
+    const std::vector<double> noise = ScaleNoise(solution, 1 / ToDoubleDown(budget->pcost));
+    RoundedNoise rounded = RoundWithinBudget(problem.basis_of_class, problem.workload.classes,
+                                             problem.mechanisms, noise, budget->pcost);
+    return AssemblePlan(request, std::move(problem), solution, *budget, std::move(rounded));
+  }
+  RoundedNoise rounded =
+      RoundForAccuracy(problem.basis_of_class, problem.workload.classes, problem.mechanisms,
+                       std::get<std::vector<double>>(target));
+  const Budget budget{BudgetUnit::kPcost, rounded.pcost, delta};
+  return AssemblePlan(request, std::move(problem), solution, budget, std::move(rounded));
+}
+
+}  // namespace
+
+Plan Select(const SelectRequest& request) {
+  CheckObjective(request.objective);
+  const auto* target = std::get_if<LossTarget>(&request.target);
+  if (target != nullptr) CheckTarget(*target);
+  Problem problem = MakeProblem(request.domain, FindSymmetry(request.domain, request.workload));
+  const NoiseSolution solution = Solve(problem, request.objective, request.solver);
+  Plan plan;
+  if (target == nullptr) {
+    plan = Finish(request, std::move(problem), solution, std::get<Budget>(request.target), 0);
+  } else {
+    // Every built-in loss scales with the noise. The last factor absorbs the doubles' own error.
+    const double factor = target->loss / solution.loss * (1 - 1e-13);
+    plan = Finish(request, std::move(problem), solution, ScaleNoise(solution, factor), target->delta);
+  }
+  plan.loss = ObjectiveLoss(plan);
+  return plan;
+}
+
+Plan SelectForLoss(const SelectRequest& request, const ConvexLoss& loss) {
+  Problem problem = MakeProblem(request.domain, WithoutSymmetry(request.domain, request.workload));
+  const VarianceMatrix means =
+      MeanVarianceMatrix(problem.workload.orbits, problem.mechanisms, problem.basis_of_class);
+  const auto solve = [&](double budget) {
+    return MinimizeConvex(means, problem.cost, loss, budget, request.solver);
+  };
+  const auto final_loss = [&](const Plan& plan) {
+    std::vector<double> noise;
+    noise.reserve(plan.variances.size());
+    for (const Rational& variance : plan.variances) noise.push_back(variance.get_d());
+    std::vector<double> variances(static_cast<size_t>(means.num_rows()));
+    std::vector<double> gradient(variances.size());
+    Multiply(means, noise, variances);
+    return loss(variances, gradient);
+  };
+  Plan plan;
+  if (const auto* budget = std::get_if<Budget>(&request.target)) {
+    const double pcost = ToDoubleDown(budget->pcost);
+    NoiseSolution solution = solve(pcost);
+    for (double& variance : solution.noise_variance) variance *= pcost;
+    plan = Finish(request, std::move(problem), solution, *budget, 0);
+  } else {
+    // The optimal loss falls as the budget grows: bracket the least budget that meets the target,
+    // then bisect.
+    const auto& target = std::get<LossTarget>(request.target);
+    CheckTarget(target);
+    const auto meets = [&](const NoiseSolution& solution) { return solution.loss <= target.loss; };
+    double high = 1;
+    NoiseSolution best = solve(high);
+    while (!meets(best)) {
+      high *= 4;
+      if (high > 1e30) Fail(ErrorKind::kBadInput, "no privacy budget reaches the loss {}", target.loss);
+      best = solve(high);
+    }
+    double low = high / 4;
+    for (NoiseSolution trial = solve(low); meets(trial) && low > 1e-30; trial = solve(low)) {
+      best = std::move(trial);
+      high = low;
+      low /= 4;
+    }
+    while (high > low * (1 + request.solver.tolerance)) {
+      const double middle = std::sqrt(low * high);
+      NoiseSolution trial = solve(middle);
+      if (meets(trial)) {
+        high = middle;
+        best = std::move(trial);
+      } else {
+        low = middle;
+      }
+    }
+    const std::vector<double> noise = best.noise_variance;
+    plan = Finish(request, std::move(problem), best, noise, target.delta);
+  }
+  plan.loss = final_loss(plan);
+  return plan;
+}
+
+}  // namespace residua

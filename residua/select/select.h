@@ -1,0 +1,33 @@
+#pragma once
+
+#include <variant>
+
+#include "residua/select/plan.h"
+#include "residua/select/solvers.h"
+
+namespace residua {
+
+// Least privacy cost such that the objective's loss is at most `loss`. Epsilon is stated at `delta`.
+struct LossTarget {
+  double loss = 0;
+  double delta = kDefaultDelta;
+};
+
+struct SelectRequest {
+  Domain domain;
+  Workload workload;
+  Objective objective;
+  std::variant<Budget, LossTarget> target;
+  SolverOptions solver;
+};
+
+// Chooses the noise of every base mechanism, optimally for the objective, from public knowledge
+// alone. The plan's variances are rounded to rationals on the side that keeps the target: its exact
+// cost is at most the budget, or its loss at most the one asked for.
+Plan Select(const SelectRequest& request);
+
+// The same for a caller's own loss of the tables' mean variances. No symmetry is assumed of it.
+// The plan's `objective` is then only a label.
+Plan SelectForLoss(const SelectRequest& request, const ConvexLoss& loss);
+
+}  // namespace residua
