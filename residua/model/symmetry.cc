@@ -61,6 +61,11 @@ class RuleOrbits {
           domain[classes.members[static_cast<size_t>(c)].front()].size, c};
     }
     std::sort(by_size_.begin(), by_size_.end());
+    attributes_from_.assign(by_size_.size() + 1, 0);
+    for (size_t k = by_size_.size(); k-- > 0;) {
+      const auto& members = classes.members[static_cast<size_t>(by_size_[k].second)];
+      attributes_from_[k] = attributes_from_[k + 1] + static_cast<int64_t>(members.size());
+    }
     max_order_ = rule.kind == MarginalRule::Kind::kMaxCells ? domain.size() : rule.bound;
     Extend(0, 1);
   }
@@ -75,6 +80,10 @@ class RuleOrbits {
       if (rule_.kind == MarginalRule::Kind::kMaxCells && cells > rule_.bound / size) break;
       const auto& members = classes_.members[static_cast<size_t>(c)];
       const auto used = std::count(chosen_.begin(), chosen_.end(), c);
+      if (rule_.kind == MarginalRule::Kind::kExactly &&
+          order + attributes_from_[k] - used < rule_.bound) {
+        break;  // too few attributes are left to choose from
+      }
       if (used == static_cast<long>(members.size())) continue;
       chosen_.push_back(c);
       Extend(k, rule_.kind == MarginalRule::Kind::kMaxCells ? cells * size : 1);
@@ -96,6 +105,7 @@ class RuleOrbits {
   const MarginalRule& rule_;
   MultisetTable* orbits_;
   std::vector<std::pair<int64_t, int>> by_size_;
+  std::vector<int64_t> attributes_from_;  // how many attributes the classes from k on have
   int64_t max_order_ = 0;
   std::vector<int> chosen_;
   std::vector<int> sorted_;

@@ -1,0 +1,85 @@
+#include "residua/io/plan_file.h"
+
+#include <gtest/gtest.h>
+
+#include "residua/base/error.h"
+#include "residua/io/exploring_text.h"
+
+namespace residua {
+namespace {
+
+constexpr const char* kSpec = R"(
+[data]
+source = "people.csv"
+[privacy]
+rho = "1/3"
+[attributes.age]
+integers = [0, 99]
+outside = "clamp"
+[attributes.sex]
+values = ["female", "male"]
+null = true
+[attributes.income]
+cuts = [10000, 25000.5, 50000]
+[workload]
+marginals = "<=1"
+tables = [["sex", "age"], { attributes = ["income", "sex"], weight = 2.5 }]
+objective = "max-variance"
+)";
+
+PlanFile MakePlan() {
+  const Spec spec = ParseSpec(kSpec, "spec.toml");
+  return {Select({spec.domain, spec.workload, spec.objective, *spec.target, {}}), spec.data};
+}
+
+TEST(SpecTest, ReadsWhatIsWritten) {
+  const Spec spec = ParseSpec(kSpec, "spec.toml");
+  ASSERT_EQ(spec.domain.size(), 3);
+  EXPECT_EQ(spec.domain[0].name, "age") << "the file's order, not the alphabet's";
+  EXPECT_EQ(spec.domain[0].size, 100);
+  EXPECT_EQ(spec.domain[1].size, 3) << "the null cell counts";
+  EXPECT_EQ(spec.domain[2].size, 4);
+  EXPECT_EQ(CellLabel(spec.domain[1], 2), "null");
+  EXPECT_EQ(CellLabel(spec.domain[2], 1), "(10000, 25000.5]");
+  EXPECT_EQ(CellLabel(spec.domain[0], 17), "17");
+  EXPECT_EQ(std::get<Budget>(*spec.target).pcost, Rational(2, 3));
+  EXPECT_EQ(spec.workload.marginals[0].attributes, (AttributeSet{0, 1}));
+  EXPECT_EQ(spec.workload.marginals[1].weight, 2.5);
+  EXPECT_EQ(spec.objective.weighting, Weighting::kEqual);
+}
+
+TEST(PlanFileTest, ReadsBackIdentical) {
+  const PlanFile file = MakePlan();
+  const std::string text = PlanToJson(file);
+  const PlanFile read = PlanFromJson(text, "plan.json");
+  EXPECT_EQ(read, file);
+  EXPECT_EQ(PlanToJson(read), text);
+}
+
+TEST(PlanFileTest, EveryTruncationIsBadInput) {
+  const std::string text = PlanToJson(MakePlan());
+  for (size_t size = 0; size + 2 < text.size(); size += 7) {
+    try {
+      PlanFromJson(std::string_view(text).substr(0, size), "plan.json");
+      ADD_FAILURE() << "accepted the first " << size << " bytes";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kBadInput);
+    }
+  }
+}
+
+TEST(PlanFileTest, EveryChangedDigitIsNoticed) {
+  const std::string text = PlanToJson(MakePlan());
+  int refused = 0;
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (text[at] < '0' || text[at] > '9') continue;
+    std::string changed = text;
+    changed[at] = changed[at] == '9' ? '1' : static_cast<char>(changed[at] + 1);
+    EXPECT_THROW(PlanFromJson(changed, "plan.json"), Error) << text.substr(at, 30);
+    ++refused;
+  }
+  EXPECT_GT(refused, 100);
+}
+
+}  // namespace
+}  // namespace residua

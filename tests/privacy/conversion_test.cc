@@ -1,0 +1,146 @@
+#include "residua/privacy/conversion.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "residua/base/error.h"
+#include "residua/privacy/budget.h"
+#include "residua/privacy/exact_cost.h"
+
+namespace residua {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+// The bound of Canonne, Kamath and Steinke on a plain fine grid of alpha, in its delta form.
+double DeltaFromZcdpOnGrid(double rho, double epsilon) {
+  double best = 1;
+  for (double u = -12; u < 12; u += 1e-4) {
+    const double alpha = 1 + std::exp(u);
+    const double delta = std::exp((alpha - 1) * (alpha * rho - epsilon)) / (alpha - 1) *
+                         std::pow(1 - 1 / alpha, alpha);
+    if (delta < best) best = delta;
+  }
+  return best;
+}
+
+// The tail of the standard normal by numerical integration of the density.
+double UpperTail(double x) {
+  double sum = 0;
+  const double step = 1e-4;
+  for (double t = x + step / 2; t < x + 12; t += step) sum += std::exp(-t * t / 2) * step;
+  return sum / std::sqrt(2 * M_PI);
+}
+
+TEST(ZcdpTest, EpsilonMeetsTheBoundAtItsDelta) {
+  for (const double rho : {1e-4, 0.01, 0.1, 0.5, 2.0, 20.0}) {
+    for (const double delta : {1e-3, 1e-6, 1e-9}) {
+      const double epsilon = EpsilonFromZcdp(rho, delta);
+      EXPECT_NEAR(DeltaFromZcdpOnGrid(rho, epsilon) / delta, 1, 1e-5) << rho << " " << delta;
+      // Never above the classical conversion rho + 2 sqrt(rho log(1/delta)).
+      EXPECT_LT(epsilon, rho + 2 * std::sqrt(rho * std::log(1 / delta)));
+    }
+  }
+}
+
+TEST(ZcdpTest, RoundTripsOnTheSafeSide) {
+  for (const double epsilon : {1e-3, 0.1, 1.0, 10.0, 200.0}) {
+    for (const double delta : {0.1, 1e-6, 1e-12, 1e-100}) {
+      const double rho = ZcdpFromEpsilon(epsilon, delta);
+      ASSERT_GT(rho, 0);
+      EXPECT_LE(EpsilonFromZcdp(rho, delta), epsilon);
+      EXPECT_GT(EpsilonFromZcdp(rho * (1 + 1e-9), delta), epsilon);
+    }
+  }
+}
+
+TEST(GaussianTest, DeltaIsTheGaussianCurve) {
+  for (const double mu : {0.1, 0.5, 1.0, 3.0}) {
+    for (const double epsilon : {0.0, 0.1, 1.0, 4.0}) {
+      const double expected = UpperTail(epsilon / mu - mu / 2) - std::exp(epsilon) * UpperTail(epsilon / mu + mu / 2);
+      EXPECT_NEAR(GaussianDelta(mu, epsilon), expected, 1e-8) << mu << " " << epsilon;
+      EXPECT_GE(GaussianDelta(mu, epsilon), expected - 1e-9);
+    }
+  }
+}
+
+TEST(GaussianTest, RoundTripsAndFarTails) {
+  for (const double mu : {1e-3, 0.1, 1.0, 10.0, 100.0}) {
+    for (const double delta : {1e-3, 1e-9}) {
+      const double epsilon = EpsilonFromGaussian(mu, delta);
+      EXPECT_LE(GaussianDelta(mu, epsilon), delta);
+      if (epsilon > 0) {
+        EXPECT_GT(GaussianDelta(mu, epsilon * (1 - 1e-6)), delta);
+        EXPECT_NEAR(GaussianFromEpsilon(epsilon, delta) / mu, 1, 1e-6);
+      }
+    }
+  }
+}
+
+TEST(GaussianTest, DiscretePromiseIsWeakerThanTheContinuousOne) {
+  for (const double pcost : {0.01, 1.0, 9.0}) {
+    EXPECT_GT(EpsilonFromZcdp(pcost / 2, 1e-9), EpsilonFromGaussian(std::sqrt(pcost), 1e-9));
+  }
+}
+
+TEST(ConversionTest, NotANumberNeverBecomesAPromise) {
+  EXPECT_TRUE(std::isnan(EpsilonFromZcdp(kNaN, 1e-9)));
+  EXPECT_TRUE(std::isnan(EpsilonFromZcdp(1, kNaN)));
+  EXPECT_TRUE(std::isnan(EpsilonFromZcdp(-1, 1e-9)));
+  EXPECT_TRUE(std::isnan(EpsilonFromZcdp(1, 0)));
+  EXPECT_TRUE(std::isnan(EpsilonFromZcdp(1, 1)));
+  EXPECT_TRUE(std::isnan(ZcdpFromEpsilon(kNaN, 1e-9)));
+  EXPECT_TRUE(std::isnan(GaussianDelta(kNaN, 1)));
+  EXPECT_TRUE(std::isnan(EpsilonFromGaussian(kNaN, 1e-9)));
+  EXPECT_TRUE(std::isnan(GaussianFromEpsilon(INFINITY, 1e-9)));
+}
+
+TEST(BudgetTest, UnitsAgree) {
+  const Rational third(1, 3);
+  EXPECT_EQ(BudgetFromPcost(third).pcost, third);
+  EXPECT_EQ(BudgetFromRho(third).pcost, Rational(2, 3));
+  EXPECT_EQ(BudgetFromMu(third).pcost, Rational(1, 9));
+  const Budget budget = BudgetFromEpsilon(1, 1e-9);
+  const Guarantee guarantee = GuaranteeOf(budget.pcost, 1e-9);
+  EXPECT_LE(guarantee.epsilon, 1);
+  EXPECT_GT(guarantee.epsilon, 1 - 1e-9);
+}
+
+TEST(BudgetTest, GuaranteesRoundUp) {
+  const Guarantee guarantee = GuaranteeOf(Rational(1, 3), 1e-9);
+  EXPECT_GE(Rational(guarantee.pcost), Rational(1, 3));
+  EXPECT_GE(Rational(guarantee.rho), Rational(1, 6));
+  EXPECT_GE(Rational(guarantee.mu) * Rational(guarantee.mu), Rational(1, 3));
+  EXPECT_EQ(GuaranteeOf(1, 1e-9).mu, 1.0);
+}
+
+TEST(BudgetTest, RefusesWhatIsNoBudget) {
+  EXPECT_THROW(BudgetFromPcost(0), Error);
+  EXPECT_THROW(BudgetFromRho(-1), Error);
+  EXPECT_THROW(BudgetFromMu(0), Error);
+  for (const double delta : {0.0, 1.0, -0.1, 2.0, kNaN}) {
+    EXPECT_THROW(BudgetFromEpsilon(1, delta), Error) << delta;
+    EXPECT_THROW(BudgetFromRho(1, delta), Error) << delta;
+  }
+}
+
+TEST(ExactCostTest, SumsExactly) {
+  // 1/3 + 3 * 2/(7/5) + 5/1, whatever the number of terms.
+  EXPECT_EQ(ExactPcost({{1, 1, 3}, {3, 2, Rational(7, 5)}, {1, 5, 1}}),
+            Rational(1, 3) + Rational(30, 7) + 5);
+  std::vector<PricedMechanism> many;
+  Rational plain = 0;
+  for (int k = 1; k <= 100; ++k) {
+    many.push_back({k, k + 1, Rational(k, 3)});
+    plain += Rational(3 * (k + 1));
+  }
+  EXPECT_EQ(ExactPcost(many), plain);
+  EXPECT_EQ(ExactPcost({}), 0);
+  EXPECT_THROW(ExactPcost({{1, 1, 0}}), Error);
+  EXPECT_THROW(ExactPcost({{1, 1, -1}}), Error);
+}
+
+}  // namespace
+}  // namespace residua
