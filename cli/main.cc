@@ -16,6 +16,18 @@ int Report(const std::string& message, int exit_code) {
   return exit_code;
 }
 
+// CLI11 would only say that a command is missing.
+void CheckCommand(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return;
+  std::string known;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (command->get_name() == argv[1]) return;
+    known += (known.empty() ? "" : ", ") + command->get_name();
+  }
+  residua::Fail(residua::ErrorKind::kBadInput, "there is no command '{}'; the commands are {}",
+                argv[1], known);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -27,6 +39,7 @@ int main(int argc, char** argv) {
   residua::cli::AddPlanCommand(&app);
   residua::cli::AddVerifyCommand(&app);
   try {
+    CheckCommand(app, argc, argv);
     app.parse(argc, argv);
     if (std::fflush(stdout) != 0) return Report("standard output cannot be written", kExitBadInput);
   } catch (const CLI::Success& request) {

@@ -31,7 +31,8 @@ struct PlanOptions {
 Spec Gather(const PlanOptions& options) {
   if (options.spec.empty() == !options.domain) {
     Fail(ErrorKind::kBadInput,
-         "plan needs either a SPEC file or --domain, such as --domain 100,50,7,4,2 --marginals '<=2'");
+         "plan needs either a SPEC file or --domain, such as --domain 100,50,7,4,2 --marginals "
+         "'<=2'");
   }
   Spec spec;
   if (options.domain) {
@@ -49,8 +50,9 @@ Spec Gather(const PlanOptions& options) {
   if (options.weights) spec.objective.weighting = ParseWeighting(*options.weights);
   const auto target = ParsePrivacy(options.privacy, &spec.objective);
   if (options.privacy.max_std_dev && options.objective && *options.objective != "max-variance") {
-    Fail(ErrorKind::kBadInput,
-         "--max-std-dev bounds every cell, so its objective is max-variance; leave out --objective");
+    Fail(
+        ErrorKind::kBadInput,
+        "--max-std-dev bounds every cell, so its objective is max-variance; leave out --objective");
   }
   if (target) {
     spec.target = target;
@@ -67,7 +69,8 @@ Spec Gather(const PlanOptions& options) {
 
 void CheckTolerance(double tolerance) {
   if (!(tolerance > 0) || !(tolerance < 1)) {
-    Fail(ErrorKind::kBadInput, "--tolerance is {}; it must lie between 0 and 1, such as 1e-6", tolerance);
+    Fail(ErrorKind::kBadInput, "--tolerance is {}; it must lie between 0 and 1, such as 1e-6",
+         tolerance);
   }
 }
 
@@ -103,10 +106,14 @@ void AddPlanCommand(CLI::App* app) {
       "No data is read. With --domain and no budget, the privacy cost is 1.");
   command->add_option("SPEC", options->spec, "The spec file (TOML)");
   command->add_option("-o,--output", options->output, "Write the plan to this file");
-  command->add_option("--domain", options->domain, "Attribute sizes: a comma list of SIZE[:QUERIES][*COUNT]");
-  command->add_option("--marginals", options->marginals,
-                      "A comma list of K (all K-way), <=K (up to K-way), cells<=N (at most N cells)");
-  command->add_option("--marginal", options->marginal, "One more marginal: attribute names or indices, a,b")
+  command->add_option("--domain", options->domain,
+                      "Attribute sizes: a comma list of SIZE[:QUERIES][*COUNT]");
+  command->add_option(
+      "--marginals", options->marginals,
+      "A comma list of K (all K-way), <=K (up to K-way), cells<=N (at most N cells)");
+  command
+      ->add_option("--marginal", options->marginal,
+                   "One more marginal: attribute names or indices, a,b")
       ->expected(1)
       ->take_all();
   command->add_option("--objective", options->objective, "sum-variance, max-variance or p-norm=P");

@@ -45,24 +45,39 @@ Json SetJson(const Domain& domain, const AttributeSet& set) {
   return list;
 }
 
-template <typename Visit>
-void ForEachTable(const Plan& plan, const std::vector<TableErrors>& errors, const Visit& visit) {
+struct ListedTable {
+  AttributeSet attributes;
+  const TableErrors* errors;
+};
+
+// Every table, smaller orders first, in the domain's order of attributes.
+std::vector<ListedTable> ListTables(const Plan& plan, const std::vector<TableErrors>& errors) {
+  std::vector<ListedTable> tables;
   for (const TableErrors& table : errors) {
-    ForEachMember(plan.classes, table.orbit, [&](const AttributeSet& set) { visit(set, table); });
+    ForEachMember(plan.classes, table.orbit, [&](const AttributeSet& set) {
+      tables.push_back({set, &table});
+    });
   }
+  std::sort(tables.begin(), tables.end(), [](const ListedTable& a, const ListedTable& b) {
+    if (a.attributes.size() != b.attributes.size())
+      return a.attributes.size() < b.attributes.size();
+    return a.attributes < b.attributes;
+  });
+  return tables;
 }
 
 void PrintEveryTable(const Plan& plan, const std::vector<TableErrors>& errors) {
+  const std::vector<ListedTable> tables = ListTables(plan, errors);
   size_t width = 5;
-  ForEachTable(plan, errors, [&](const AttributeSet& set, const TableErrors&) {
-    width = std::max(width, SetName(plan.domain, set).size());
-  });
+  for (const ListedTable& table : tables) {
+    width = std::max(width, SetName(plan.domain, table.attributes).size());
+  }
   width = std::min<size_t>(width, 60);
   fmt::print("{:<{}}  {:>12}  {:>12}\n", "table", width, "cells", "std dev");
-  ForEachTable(plan, errors, [&](const AttributeSet& set, const TableErrors& table) {
-    fmt::print("{:<{}}  {:>12}  {:>12.4g}\n", SetName(plan.domain, set), width,
-               CountText(table.num_answers), std::sqrt(table.max_variance));
-  });
+  for (const ListedTable& table : tables) {
+    fmt::print("{:<{}}  {:>12}  {:>12.4g}\n", SetName(plan.domain, table.attributes), width,
+               CountText(table.errors->num_answers), std::sqrt(table.errors->max_variance));
+  }
 }
 
 // Tables of equal order together: smallest, middle (by number of tables) and largest error.
@@ -88,8 +103,8 @@ void PrintByOrder(const std::vector<TableErrors>& errors) {
       if (2 * seen >= number) break;
     }
     fmt::print("{:<8}  {:>12}  {:>16}  {:>12.4g}  {:>12.4g}  {:>12.4g}\n",
-               order == 0 ? "total" : fmt::format("{}-way", order), CountText(number), CountText(cells),
-               std::sqrt(tables.front()->max_variance), std::sqrt(median),
+               order == 0 ? "total" : fmt::format("{}-way", order), CountText(number),
+               CountText(cells), std::sqrt(tables.front()->max_variance), std::sqrt(median),
                std::sqrt(tables.back()->max_variance));
   }
 }
@@ -101,9 +116,12 @@ Json PlanJson(const Plan& plan, const std::vector<TableErrors>& errors, double s
   const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
   const PlanSummary summary = Summarize(plan, errors);
   Json json;
-  json["privacy"] = {{"pcost", guarantee.pcost},     {"rho", guarantee.rho},
-                     {"mu", guarantee.mu},           {"epsilon", guarantee.epsilon},
-                     {"delta", guarantee.delta},     {"epsilon_continuous", guarantee.epsilon_continuous},
+  json["privacy"] = {{"pcost", guarantee.pcost},
+                     {"rho", guarantee.rho},
+                     {"mu", guarantee.mu},
+                     {"epsilon", guarantee.epsilon},
+                     {"delta", guarantee.delta},
+                     {"epsilon_continuous", guarantee.epsilon_continuous},
                      {"pcost_exact", ToString(plan.pcost)}};
   json["objective"] = ToString(plan.objective);
   json["weights"] = ToString(plan.objective.weighting);
@@ -119,12 +137,12 @@ Json PlanJson(const Plan& plan, const std::vector<TableErrors>& errors, double s
   json["seconds"] = seconds;
   if (all_tables) {
     json["tables"] = Json::array();
-    ForEachTable(plan, errors, [&](const AttributeSet& set, const TableErrors& table) {
-      json["tables"].push_back({{"attributes", SetJson(plan.domain, set)},
-                                {"cells", CountJson(table.num_answers)},
-                                {"mean_variance", table.mean_variance},
-                                {"max_variance", table.max_variance}});
-    });
+    for (const ListedTable& table : ListTables(plan, errors)) {
+      json["tables"].push_back({{"attributes", SetJson(plan.domain, table.attributes)},
+                                {"cells", CountJson(table.errors->num_answers)},
+                                {"mean_variance", table.errors->mean_variance},
+                                {"max_variance", table.errors->max_variance}});
+    }
   }
   return json;
 }
@@ -133,22 +151,27 @@ void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors, double 
                bool all_tables) {
   const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
   const PlanSummary summary = Summarize(plan, errors);
-  fmt::print("{} tables of {} attributes, {} cells, from {} base mechanisms ({:.3g} s)\n\n",
-             CountText(summary.num_marginals), plan.domain.size(), CountText(summary.num_answers),
-             CountText(summary.num_mechanisms), seconds);
-  fmt::print("privacy    rho {:.6g} (zCDP), epsilon {:.6g} at delta {:g}; one row added or removed\n",
-             guarantee.rho, guarantee.epsilon, guarantee.delta);
-  fmt::print("           privacy cost {:.6g}; were the noise continuous: mu {:.6g}, epsilon {:.6g}\n",
-             guarantee.pcost, guarantee.mu, guarantee.epsilon_continuous);
-  fmt::print("objective  {} {:.6g}, {}\n", ToString(plan.objective), plan.loss,
-             plan.relative_gap == 0
-                 ? "the least possible"
-                 : fmt::format("at most {:.1e} above the least possible (relative)", plan.relative_gap));
+  fmt::print("{} {} of {} attributes, {} cells, from {} base mechanisms ({:.3g} s)\n\n",
+             CountText(summary.num_marginals), summary.num_marginals == 1 ? "table" : "tables",
+             plan.domain.size(), CountText(summary.num_answers), CountText(summary.num_mechanisms),
+             seconds);
+  fmt::print(
+      "privacy    rho {:.6g} (zCDP), epsilon {:.6g} at delta {:g}; one row added or removed\n",
+      guarantee.rho, guarantee.epsilon, guarantee.delta);
+  fmt::print(
+      "           privacy cost {:.6g}; were the noise continuous: mu {:.6g}, epsilon {:.6g}\n",
+      guarantee.pcost, guarantee.mu, guarantee.epsilon_continuous);
+  fmt::print(
+      "objective  {} {:.6g}, {}\n", ToString(plan.objective), plan.loss,
+      plan.relative_gap == 0
+          ? "the least possible"
+          : fmt::format("at most {:.1e} above the least possible (relative)", plan.relative_gap));
   if (!plan.converged) {
-    fmt::print("           the solver stopped early: the plan is valid, but its accuracy could improve\n");
+    fmt::print(
+        "           the solver stopped early: the plan is valid, but its accuracy could improve\n");
   }
-  fmt::print("errors     RMSE {:.6g} over all cells; largest standard deviation {:.6g}\n\n", summary.rmse,
-             std::sqrt(summary.max_variance));
+  fmt::print("errors     RMSE {:.6g} over all cells; largest standard deviation {:.6g}\n\n",
+             summary.rmse, std::sqrt(summary.max_variance));
   if (all_tables || summary.num_marginals <= kMaxListedTables) {
     PrintEveryTable(plan, errors);
   } else {

@@ -8,8 +8,9 @@
 namespace residua::cli {
 
 // What `residua plan` prints: for machines, and for people. With `all_tables`, every single table.
-nlohmann::ordered_json PlanJson(const Plan& plan, const std::vector<TableErrors>& errors, double seconds,
-                                bool all_tables);
-void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors, double seconds, bool all_tables);
+nlohmann::ordered_json PlanJson(const Plan& plan, const std::vector<TableErrors>& errors,
+                                double seconds, bool all_tables);
+void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors, double seconds,
+               bool all_tables);
 
 }  // namespace residua::cli

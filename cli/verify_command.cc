@@ -32,9 +32,10 @@ void Run(const VerifyOptions& options) {
     return;
   }
   fmt::print("{}: verified in exact arithmetic\n", options.path);
-  fmt::print("  privacy cost {:.10g} of a budget of {:.10g}: {:.6g}-zCDP, epsilon {:.6g} at delta {:g}\n",
-             guarantee.pcost, file.plan.budget.pcost.get_d(), guarantee.rho, guarantee.epsilon,
-             guarantee.delta);
+  fmt::print(
+      "  privacy cost {:.10g} of a budget of {:.10g}: {:.6g}-zCDP, epsilon {:.6g} at delta {:g}\n",
+      guarantee.pcost, file.plan.budget.pcost.get_d(), guarantee.rho, guarantee.epsilon,
+      guarantee.delta);
 }
 
 }  // namespace
@@ -43,7 +44,8 @@ void AddVerifyCommand(CLI::App* app) {
   auto options = std::make_shared<VerifyOptions>();
   CLI::App* command = app->add_subcommand(
       "verify", "Recompute a plan's privacy cost in exact rationals, independently of the planner");
-  command->footer("Example: residua verify plan.json\nExit code 2 if it overspends or was changed.");
+  command->footer(
+      "Example: residua verify plan.json\nExit code 2 if it overspends or was changed.");
   command->add_option("PLAN", options->path, "The plan file")->required();
   command->add_flag("--json", options->json, "Print the result as JSON");
   command->callback([options] { Run(*options); });

@@ -30,12 +30,12 @@ template <typename... Args>
 
 // A broken invariant is a bug in residua, and is checked in release builds: a wrong release is
 // worse than none.
-#define RESIDUA_CHECK(condition)                                                              \
-  do {                                                                                        \
-    if (!(condition)) {                                                                       \
-      ::residua::Fail(::residua::ErrorKind::kBroken, "internal check failed: {} ({}:{})",     \
-                      #condition, __FILE__, __LINE__);                                        \
-    }                                                                                         \
+#define RESIDUA_CHECK(condition)                                                          \
+  do {                                                                                    \
+    if (!(condition)) {                                                                   \
+      ::residua::Fail(::residua::ErrorKind::kBroken, "internal check failed: {} ({}:{})", \
+                      #condition, __FILE__, __LINE__);                                    \
+    }                                                                                     \
   } while (false)
 
 }  // namespace residua

@@ -60,7 +60,6 @@ bool ParseDecimal(std::string_view text, Rational* value) {
 struct Truncated {
   Integer mantissa;
   long exponent;
-  bool exact;
 };
 
 Truncated Truncate(const Rational& value, int bits) {
@@ -76,20 +75,9 @@ Truncated Truncate(const Rational& value, int bits) {
     }
     Integer mantissa = numerator / denominator;
     if (static_cast<int>(mpz_sizeinbase(mantissa.get_mpz_t(), 2)) <= bits) {
-      const bool exact = mantissa * denominator == numerator;
-      return {std::move(mantissa), exponent, exact};
+      return {std::move(mantissa), exponent};
     }
   }
-}
-
-Rational Scaled(const Integer& mantissa, long exponent) {
-  Rational value(mantissa);
-  if (exponent >= 0) {
-    mpq_mul_2exp(value.get_mpq_t(), value.get_mpq_t(), static_cast<unsigned long>(exponent));
-  } else {
-    mpq_div_2exp(value.get_mpq_t(), value.get_mpq_t(), static_cast<unsigned long>(-exponent));
-  }
-  return value;
 }
 
 }  // namespace
@@ -117,7 +105,8 @@ Rational ParseRational(std::string_view text, std::string_view what) {
 }
 
 Rational RationalFromDecimal(double value, std::string_view what) {
-  if (!std::isfinite(value)) Fail(ErrorKind::kBadInput, "{}: {} is not a finite number", what, value);
+  if (!std::isfinite(value))
+    Fail(ErrorKind::kBadInput, "{}: {} is not a finite number", what, value);
   return ParseRational(fmt::format("{}", value), what);
 }
 
@@ -138,23 +127,6 @@ double ToDoubleUp(const Rational& value) {
   const double down = ToDoubleDown(value);
   if (Rational(down) == value) return down;
   return std::nextafter(down, std::numeric_limits<double>::infinity());
-}
-
-Rational RoundUp(const Rational& value, int bits) {
-  RESIDUA_CHECK(value > 0 && bits > 1);
-  const Truncated t = Truncate(value, bits);
-  return Scaled(t.exact ? t.mantissa : Integer(t.mantissa + 1), t.exponent);
-}
-
-Rational RoundDown(const Rational& value, int bits) {
-  RESIDUA_CHECK(value > 0 && bits > 1);
-  const Truncated t = Truncate(value, bits);
-  return Scaled(t.mantissa, t.exponent);
-}
-
-Rational ExactRational(double value, std::string_view what) {
-  if (!std::isfinite(value)) Fail(ErrorKind::kBadInput, "{}: {} is not a finite number", what, value);
-  return Rational(value);
 }
 
 Integer Binomial(uint64_t n, uint64_t k) {

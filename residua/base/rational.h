@@ -25,14 +25,6 @@ std::string ToString(const Rational& value);
 double ToDoubleUp(const Rational& value);
 double ToDoubleDown(const Rational& value);
 
-// The smallest m * 2^e >= value, and the largest <= value, with 2^(bits-1) <= m < 2^bits (for
-// positive values). Relative error below 2^(1-bits).
-Rational RoundUp(const Rational& value, int bits);
-Rational RoundDown(const Rational& value, int bits);
-
-// `value` itself, without rounding; not-a-number and infinities are bad input.
-Rational ExactRational(double value, std::string_view what);
-
 Integer Binomial(uint64_t n, uint64_t k);
 
 }  // namespace residua

@@ -10,7 +10,8 @@
 namespace residua {
 namespace {
 
-// More attributes than any table has; the bound keeps a slip such as 10*1000000000 from eating memory.
+// More attributes than any table has; the bound keeps a slip such as 10*1000000000 from eating
+// memory.
 constexpr int64_t kMaxAttributes = 100'000;
 
 std::string_view Trim(std::string_view text) {
@@ -37,7 +38,8 @@ std::optional<int64_t> ParseInteger(std::string_view text) {
 }
 
 // Splits "left SEPARATOR right"; right is empty when there is no separator.
-std::pair<std::string_view, std::optional<std::string_view>> Cut(std::string_view text, char separator) {
+std::pair<std::string_view, std::optional<std::string_view>> Cut(std::string_view text,
+                                                                 char separator) {
   const size_t at = text.rfind(separator);
   if (at == std::string_view::npos) return {text, std::nullopt};
   return {Trim(text.substr(0, at)), Trim(text.substr(at + 1))};
@@ -88,7 +90,8 @@ Domain ParseDomain(std::string_view text) {
            item);
     }
     if (*count > kMaxAttributes - static_cast<int64_t>(attributes.size())) {
-      Fail(ErrorKind::kTooLarge, "--domain: '{}' makes more than {} attributes", item, kMaxAttributes);
+      Fail(ErrorKind::kTooLarge, "--domain: '{}' makes more than {} attributes", item,
+           kMaxAttributes);
     }
     for (int64_t k = 0; k < *count; ++k) {
       Attribute attribute;
@@ -116,7 +119,8 @@ std::vector<MarginalRule> ParseMarginalRules(std::string_view text) {
     const std::optional<int64_t> bound = ParseInteger(bound_text);
     if (!bound) {
       Fail(ErrorKind::kBadInput,
-           "marginals: '{}' is not understood; write 2 (all 2-way), <=3 (up to 3-way) or cells<=5000",
+           "marginals: '{}' is not understood; write 2 (all 2-way), <=3 (up to 3-way) or "
+           "cells<=5000",
            item);
     }
     rule.bound = *bound;

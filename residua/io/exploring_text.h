@@ -18,7 +18,8 @@ Domain ParseDomain(std::string_view text);
 std::vector<MarginalRule> ParseMarginalRules(std::string_view text);
 std::string ToString(const MarginalRule& rule);
 
-// "age,sex": names of the domain, or indices where a name does not fit; "" or "total" is the empty set.
+// "age,sex": names of the domain, or indices where a name does not fit; "" or "total" is the empty
+// set.
 AttributeSet ParseAttributeSet(std::string_view text, const Domain& domain);
 
 // The attribute of that name; the message of the error suggests the closest one.

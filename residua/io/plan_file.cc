@@ -108,11 +108,12 @@ Attribute AttributeFromJson(const Json& json) {
     attribute.encoding.cells = std::move(list);
   }
   attribute.encoding.null_cell = json.at("null").get<bool>();
-  attribute.encoding.outside =
-      FromText<OutsidePolicy>(json.at("outside").get<std::string>(),
-               {OutsidePolicy::kError, OutsidePolicy::kClamp, OutsidePolicy::kDrop, OutsidePolicy::kNull});
+  attribute.encoding.outside = FromText<OutsidePolicy>(
+      json.at("outside").get<std::string>(),
+      {OutsidePolicy::kError, OutsidePolicy::kClamp, OutsidePolicy::kDrop, OutsidePolicy::kNull});
   if (cells >= 0 && cells + (attribute.encoding.null_cell ? 1 : 0) != attribute.size) {
-    Fail(ErrorKind::kBadInput, "attribute '{}' has a size that does not fit its cells", attribute.name);
+    Fail(ErrorKind::kBadInput, "attribute '{}' has a size that does not fit its cells",
+         attribute.name);
   }
   return attribute;
 }
@@ -174,7 +175,8 @@ void MechanismsFromJson(const Json& json, Plan* plan) {
         plan->mechanisms.Insert(orbit) != static_cast<int64_t>(plan->variances.size())) {
       Fail(ErrorKind::kRefused, "a base mechanism is listed twice, or out of order");
     }
-    plan->variances.push_back(ParseRational(mechanism.at("variance").get<std::string>(), "variance"));
+    plan->variances.push_back(
+        ParseRational(mechanism.at("variance").get<std::string>(), "variance"));
   }
 }
 
@@ -205,7 +207,8 @@ PlanFile FromJson(const Json& json) {
   file.data = {data.at("source").get<std::string>(), data.at("database").get<std::string>(),
                data.at("query").get<std::string>()};
   std::vector<Attribute> attributes;
-  for (const Json& attribute : json.at("attributes")) attributes.push_back(AttributeFromJson(attribute));
+  for (const Json& attribute : json.at("attributes"))
+    attributes.push_back(AttributeFromJson(attribute));
   plan.domain = Domain(std::move(attributes));
   plan.workload = WorkloadFromJson(json.at("workload"), plan.domain);
   plan.objective = ParseObjective(json.at("objective").get<std::string>());
@@ -235,9 +238,8 @@ std::string PlanToJson(const PlanFile& file) {
   json["version"] = kFormatVersion;
   json["tool"] = fmt::format("residua {}", Version());
   json["privacy"] = PrivacyToJson(plan);
-  json["data"] = {{"source", file.data.source},
-                  {"database", file.data.database},
-                  {"query", file.data.query}};
+  json["data"] = {
+      {"source", file.data.source}, {"database", file.data.database}, {"query", file.data.query}};
   json["attributes"] = Json::array();
   for (const Attribute& attribute : plan.domain.attributes()) {
     json["attributes"].push_back(AttributeToJson(attribute));
@@ -287,7 +289,9 @@ PlanFile PlanFromJson(std::string_view text, const std::string& name) {
     }
     return FromJson(json);
   } catch (const nlohmann::json::exception& error) {
-    Fail(ErrorKind::kBadInput, "{}: not a complete plan file; plan again ({})", name, error.what());
+    const std::string_view what = error.what();  // "[json.exception...] explanation"
+    Fail(ErrorKind::kBadInput, "{}: not a complete plan file; plan again ({})", name,
+         what.substr(std::min(what.size(), what.find("] ") + 2)));
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::kBroken) throw;
     throw Error(error.kind(), fmt::format("{}: {}", name, error.what()));

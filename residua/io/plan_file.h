@@ -8,8 +8,8 @@
 
 namespace residua {
 
-// A plan as it is stored: JSON with a format version, the tool's version, the neighbour relation, the
-// guarantee, and a SHA-256 digest of all of it. docs/formats.md describes every key.
+// A plan as it is stored: JSON with a format version, the tool's version, the neighbour relation,
+// the guarantee, and a SHA-256 digest of all of it. docs/formats.md describes every key.
 struct PlanFile {
   Plan plan;
   DataReference data;

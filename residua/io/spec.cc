@@ -24,7 +24,8 @@ class SpecReader {
     if (const auto* data = Table(root, "data")) spec.data = ReadData(*data);
     const auto* attributes = Table(root, "attributes");
     if (attributes == nullptr) {
-      FailAt(root, "attributes", "is missing; describe each column, e.g. [attributes.sex] values = [...]");
+      FailAt(root, "attributes",
+             "is missing; describe each column, e.g. [attributes.sex] values = [...]");
     }
     spec.domain = ReadAttributes(*attributes);
     if (const auto* workload = Table(root, "workload")) ReadWorkload(*workload, &spec);
@@ -33,7 +34,8 @@ class SpecReader {
   }
 
  private:
-  [[noreturn]] void FailAt(const toml::node& node, std::string_view key, std::string_view message) const {
+  [[noreturn]] void FailAt(const toml::node& node, std::string_view key,
+                           std::string_view message) const {
     Fail(ErrorKind::kBadInput, "{}:{}: {} {}", name_, node.source().begin.line, key, message);
   }
 
@@ -44,8 +46,8 @@ class SpecReader {
       return work();
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::kBroken) throw;
-      throw Error(error.kind(), fmt::format("{}:{}: {}: {}", name_, node.source().begin.line, key,
-                                            error.what()));
+      throw Error(error.kind(),
+                  fmt::format("{}:{}: {}: {}", name_, node.source().begin.line, key, error.what()));
     }
   }
 
@@ -54,7 +56,8 @@ class SpecReader {
     for (const auto& [key, node] : table) {
       if (std::find(known.begin(), known.end(), key.str()) != known.end()) continue;
       std::string list;
-      for (const std::string_view k : known) list += fmt::format("{}{}", list.empty() ? "" : ", ", k);
+      for (const std::string_view k : known)
+        list += fmt::format("{}{}", list.empty() ? "" : ", ", k);
       FailAt(node, Join(path, key.str()), fmt::format("is not a known key; known are {}", list));
     }
   }
@@ -122,7 +125,8 @@ class SpecReader {
     std::vector<Attribute> attributes;
     for (const auto& [name, node] : ordered) {
       if (!node->is_table()) {
-        FailAt(*node, Join("attributes", name), fmt::format("must be a table; write [attributes.{}]", name));
+        FailAt(*node, Join("attributes", name),
+               fmt::format("must be a table; write [attributes.{}]", name));
       }
       attributes.push_back(ReadAttribute(name, *node->as_table()));
     }
@@ -152,7 +156,8 @@ class SpecReader {
       ++num_encodings;
     }
     if (num_encodings != 1) {
-      FailAt(table, path, "needs one of integers = [FIRST, LAST], cuts = [...], values = [...] or size = N");
+      FailAt(table, path,
+             "needs one of integers = [FIRST, LAST], cuts = [...], values = [...] or size = N");
     }
     if (const auto* node = table.get("null")) {
       const auto value = node->value_exact<bool>();
@@ -168,7 +173,7 @@ class SpecReader {
       attribute.queries = At(*node, key, [&] { return ParseQueryKind(String(*node, key)); });
     }
     if (attribute.size < 2 || attribute.size > Domain::kMaxAttributeSize) {
-      FailAt(table, path, fmt::format("has {} cells; it needs at least 2", attribute.size));
+      FailAt(table, path, fmt::format("has size {}; it needs at least 2 cells", attribute.size));
     }
     return attribute;
   }
@@ -180,8 +185,9 @@ class SpecReader {
     int64_t span = 0;
     if (__builtin_sub_overflow(integers.last, integers.first, &span) || span < 0 ||
         span >= Domain::kMaxAttributeSize) {
-      FailAt(node, key, fmt::format("[{}, {}] is not an increasing range of at most 2^40 integers",
-                                    integers.first, integers.last));
+      FailAt(node, key,
+             fmt::format("[{}, {}] is not an increasing range of at most 2^40 integers",
+                         integers.first, integers.last));
     }
     attribute->size = span + 1;
     attribute->encoding.cells = integers;
@@ -258,7 +264,8 @@ class SpecReader {
     WeightedMarginal marginal{ReadSet(*attributes, domain), 1.0};
     if (const toml::node* weight = table->get("weight")) {
       const std::string key = "workload.tables.weight";
-      marginal.weight = At(*weight, key, [&] { return ParseRational(Number(*weight, key), key).get_d(); });
+      marginal.weight =
+          At(*weight, key, [&] { return ParseRational(Number(*weight, key), "weight").get_d(); });
     }
     return marginal;
   }
@@ -267,7 +274,8 @@ class SpecReader {
     CheckKeys(table, "workload", {"marginals", "tables", "objective", "weights"});
     if (const auto* node = table.get("marginals")) {
       const std::string text = Number(*node, "workload.marginals");
-      spec->workload.rules = At(*node, "workload.marginals", [&] { return ParseMarginalRules(text); });
+      spec->workload.rules =
+          At(*node, "workload.marginals", [&] { return ParseMarginalRules(text); });
     }
     if (const auto* node = table.get("tables")) {
       for (const toml::node& item : Array(*node, "workload.tables")) {
@@ -280,7 +288,8 @@ class SpecReader {
     }
     if (const auto* node = table.get("weights")) {
       const std::string text = String(*node, "workload.weights");
-      spec->objective.weighting = At(*node, "workload.weights", [&] { return ParseWeighting(text); });
+      spec->objective.weighting =
+          At(*node, "workload.weights", [&] { return ParseWeighting(text); });
     }
     At(table, "workload", [&] { CheckWorkload(spec->domain, spec->workload); });
   }
@@ -321,6 +330,8 @@ Spec ParseSpec(std::string_view text, const std::string& name) {
   }
 }
 
-Spec ReadSpec(const std::filesystem::path& path) { return ParseSpec(ReadFile(path), path.string()); }
+Spec ReadSpec(const std::filesystem::path& path) {
+  return ParseSpec(ReadFile(path), path.string());
+}
 
 }  // namespace residua

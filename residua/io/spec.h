@@ -9,8 +9,8 @@
 
 namespace residua {
 
-// Where the data is: a file that DuckDB reads, or a query on a DuckDB database. Paths are relative to the
-// file that names them.
+// Where the data is: a file that DuckDB reads, or a query on a DuckDB database. Paths are relative
+// to the file that names them.
 struct DataReference {
   std::string source;
   std::string database;

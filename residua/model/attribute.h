@@ -29,8 +29,8 @@ struct ValueEncoding {
   bool operator==(const ValueEncoding&) const = default;
 };
 
-// How a column's values become cells 0..size-1. With `null_cell`, missing values have the last cell.
-// std::monostate: a bare size, for planning without data.
+// How a column's values become cells 0..size-1. With `null_cell`, missing values have the last
+// cell. std::monostate: a bare size, for planning without data.
 struct Encoding {
   std::variant<std::monostate, IntegerEncoding, CutEncoding, ValueEncoding> cells;
   bool null_cell = false;

@@ -20,7 +20,8 @@ Domain::Domain(std::vector<Attribute> attributes) : attributes_(std::move(attrib
     }
     if (attribute.size < 2) {
       Fail(ErrorKind::kBadInput,
-           "attribute '{}' has {} cells; it needs at least 2 (leave out an attribute with one value)",
+           "attribute '{}' has size {}; it needs at least 2 cells (leave out an attribute with one "
+           "value)",
            attribute.name, attribute.size);
     }
     if (attribute.size > kMaxAttributeSize) {
@@ -41,8 +42,9 @@ AttributeSet Domain::MakeSet(std::vector<int> indices) const {
   std::sort(indices.begin(), indices.end());
   for (size_t k = 0; k < indices.size(); ++k) {
     if (indices[k] < 0 || indices[k] >= size()) {
-      Fail(ErrorKind::kBadInput, "attribute index {} is not in the domain; indices run from 0 to {}",
-           indices[k], size() - 1);
+      Fail(ErrorKind::kBadInput,
+           "attribute index {} is not in the domain; indices run from 0 to {}", indices[k],
+           size() - 1);
     }
     if (k > 0 && indices[k] == indices[k - 1]) {
       Fail(ErrorKind::kBadInput, "attribute '{}' is twice in one marginal; name it once",
@@ -72,7 +74,8 @@ int64_t NumCellsInMemory(const Domain& domain, const AttributeSet& set) {
   int64_t cells = 1;
   for (const int i : set) {
     if (__builtin_mul_overflow(cells, domain[i].size, &cells)) {
-      Fail(ErrorKind::kTooLarge, "the table {} has {} cells, too many to hold; ask for fewer attributes",
+      Fail(ErrorKind::kTooLarge,
+           "the table {} has {} cells, too many to hold; ask for fewer attributes",
            SetName(domain, set), NumCells(domain, set).get_str());
     }
   }

@@ -16,7 +16,8 @@ constexpr int64_t kMaxOrbits = 20'000'000;
 
 AttributeClasses MakeClasses(int num_attributes, std::vector<std::vector<int>> members) {
   std::sort(members.begin(), members.end());
-  AttributeClasses classes{std::move(members), std::vector<int>(static_cast<size_t>(num_attributes))};
+  AttributeClasses classes{std::move(members),
+                           std::vector<int>(static_cast<size_t>(num_attributes))};
   for (int c = 0; c < classes.size(); ++c) {
     for (const int i : classes.members[static_cast<size_t>(c)]) {
       classes.class_of[static_cast<size_t>(i)] = c;
@@ -118,8 +119,8 @@ struct ListedOrbit {
   bool one_weight = true;
 };
 
-std::map<std::vector<int>, ListedOrbit> GroupListed(
-    const AttributeClasses& classes, const std::map<AttributeSet, double>& listed) {
+std::map<std::vector<int>, ListedOrbit> GroupListed(const AttributeClasses& classes,
+                                                    const std::map<AttributeSet, double>& listed) {
   std::map<std::vector<int>, ListedOrbit> groups;
   for (const auto& [set, weight] : listed) {
     ListedOrbit& group = groups[OrbitOf(classes, set)];
@@ -226,14 +227,16 @@ AttributeClasses TrivialClasses(const Domain& domain) {
 WorkloadOrbits FindSymmetry(const Domain& domain, const Workload& workload) {
   CheckWorkload(domain, workload);
   using Type = std::tuple<int64_t, QueryKind>;
-  AttributeClasses classes = GroupBy<Type>(
-      domain.size(), [&](int i) { return Type{domain[i].size, domain[i].queries}; });
+  AttributeClasses classes = GroupBy<Type>(domain.size(), [&](int i) {
+    return Type{domain[i].size, domain[i].queries};
+  });
   const auto listed = ListedMarginals(workload);
   classes = Refine(domain, workload, std::move(classes), listed);
   return Enumerate(domain, workload, std::move(classes), listed);
 }
 
-WorkloadOrbits OrbitsUnder(const Domain& domain, const Workload& workload, AttributeClasses classes) {
+WorkloadOrbits OrbitsUnder(const Domain& domain, const Workload& workload,
+                           AttributeClasses classes) {
   CheckWorkload(domain, workload);
   const auto listed = ListedMarginals(workload);
   for (const auto& [orbit, group] : GroupListed(classes, listed)) {

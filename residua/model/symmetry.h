@@ -12,7 +12,8 @@ namespace residua {
 
 // A partition of the attributes into classes of interchangeable ones: permuting the members of a
 // class leaves the domain's sizes and queries, and the workload with its weights, as they are.
-// An attribute set's *orbit* is the sorted list of its attributes' classes, repetitions kept: [0, 0, 3].
+// An attribute set's *orbit* is the sorted list of its attributes' classes, repetitions kept: [0,
+// 0, 3].
 struct AttributeClasses {
   std::vector<std::vector<int>> members;  // of each class, increasing
   std::vector<int> class_of;              // of each attribute
@@ -38,9 +39,10 @@ WorkloadOrbits FindSymmetry(const Domain& domain, const Workload& workload);
 // The same with every attribute a class of its own: one orbit a marginal.
 WorkloadOrbits WithoutSymmetry(const Domain& domain, const Workload& workload);
 
-// The workload under given classes. Throws Error{kRefused} if an orbit is asked for only in part, or
-// with several weights: then `classes` are no symmetry of the workload.
-WorkloadOrbits OrbitsUnder(const Domain& domain, const Workload& workload, AttributeClasses classes);
+// The workload under given classes. Throws Error{kRefused} if an orbit is asked for only in part,
+// or with several weights: then `classes` are no symmetry of the workload.
+WorkloadOrbits OrbitsUnder(const Domain& domain, const Workload& workload,
+                           AttributeClasses classes);
 
 // How many attribute sets the orbit has: the product of binomials, exactly.
 Integer OrbitSize(const AttributeClasses& classes, std::span<const int> orbit);

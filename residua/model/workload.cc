@@ -12,8 +12,9 @@ void CheckRule(const Domain& domain, const MarginalRule& rule) {
   switch (rule.kind) {
     case MarginalRule::Kind::kExactly:
       if (rule.bound < 0 || rule.bound > domain.size()) {
-        Fail(ErrorKind::kBadInput, "there are no {}-way marginals of {} attributes; ask for 0 to {}",
-             rule.bound, domain.size(), domain.size());
+        Fail(ErrorKind::kBadInput,
+             "there are no {}-way marginals of {} attributes; ask for 0 to {}", rule.bound,
+             domain.size(), domain.size());
       }
       return;
     case MarginalRule::Kind::kUpTo:
@@ -23,7 +24,8 @@ void CheckRule(const Domain& domain, const MarginalRule& rule) {
       return;
     case MarginalRule::Kind::kMaxCells:
       if (rule.bound < 1) {
-        Fail(ErrorKind::kBadInput, "marginals 'cells<={}': the bound must be at least 1", rule.bound);
+        Fail(ErrorKind::kBadInput, "marginals 'cells<={}': the bound must be at least 1",
+             rule.bound);
       }
       return;
   }

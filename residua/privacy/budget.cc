@@ -11,7 +11,8 @@ namespace {
 
 void CheckPositive(const Rational& value, std::string_view name) {
   if (value <= 0) {
-    Fail(ErrorKind::kBadInput, "{} is {}; a privacy budget must be positive", name, ToString(value));
+    Fail(ErrorKind::kBadInput, "{} is {}; a privacy budget must be positive", name,
+         ToString(value));
   }
 }
 
@@ -19,7 +20,8 @@ void CheckPositive(const Rational& value, std::string_view name) {
 
 void CheckDelta(double delta) {
   if (!(delta > 0) || !(delta < 1)) {
-    Fail(ErrorKind::kBadInput, "delta is {}; it must lie strictly between 0 and 1, such as 1e-9", delta);
+    Fail(ErrorKind::kBadInput, "delta is {}; it must lie strictly between 0 and 1, such as 1e-9",
+         delta);
   }
 }
 
@@ -59,7 +61,8 @@ Guarantee GuaranteeOf(const Rational& pcost, double delta) {
   g.pcost = ToDoubleUp(pcost);
   g.rho = ToDoubleUp(pcost / 2);
   g.mu = std::nextafter(std::sqrt(g.pcost), std::numeric_limits<double>::infinity());
-  if (Rational(std::sqrt(g.pcost)) * Rational(std::sqrt(g.pcost)) >= pcost) g.mu = std::sqrt(g.pcost);
+  if (Rational(std::sqrt(g.pcost)) * Rational(std::sqrt(g.pcost)) >= pcost)
+    g.mu = std::sqrt(g.pcost);
   g.epsilon = EpsilonFromZcdp(g.rho, delta);
   g.epsilon_continuous = EpsilonFromGaussian(g.mu, delta);
   g.delta = delta;

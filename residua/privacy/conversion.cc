@@ -82,7 +82,9 @@ double ZcdpFromEpsilon(double epsilon, double delta) {
   if (!(epsilon >= 0) || !(delta > 0) || !(delta < 1)) return kNaN;
   const double log_inverse_delta = -std::log(delta);
   double rho = -Minimum(
-      [&](double u) { return (ConversionTerm(u, log_inverse_delta) - epsilon) / (1 + std::exp(u)); },
+      [&](double u) {
+        return (ConversionTerm(u, log_inverse_delta) - epsilon) / (1 + std::exp(u));
+      },
       kLowestLogExcess, kHighestLogExcess);
   rho = std::max(0.0, rho);
   // Both directions err safely, so step down until they agree.

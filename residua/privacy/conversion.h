@@ -7,15 +7,16 @@ namespace residua {
 // which covers the rounding of every operation in it). Not-a-number in gives not-a-number out.
 
 // rho-zCDP implies (epsilon, delta)-DP with
-//   epsilon = min over alpha > 1 of  alpha rho + (log(1/delta) - log(alpha-1) + alpha log(1-1/alpha)) / (alpha-1)
+//   epsilon = min over alpha > 1 of  alpha rho + (log(1/delta) - log(alpha-1) + alpha
+//   log(1-1/alpha)) / (alpha-1)
 // (Canonne, Kamath, Steinke 2020, Corollary 13). The promise for discrete noise.
 double EpsilonFromZcdp(double rho, double delta);
 
 // The largest rho that the same bound turns into (epsilon, delta).
 double ZcdpFromEpsilon(double epsilon, double delta);
 
-// The delta of mu-Gaussian DP at epsilon: Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu).
-// Exact for continuous Gaussian noise, not promised for discrete.
+// The delta of mu-Gaussian DP at epsilon: Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 -
+// epsilon/mu). Exact for continuous Gaussian noise, not promised for discrete.
 double GaussianDelta(double mu, double epsilon);
 
 // The epsilon of mu-Gaussian DP at delta, and the largest mu within (epsilon, delta).

@@ -56,12 +56,14 @@ NoiseSolution MinimizeConvex(const VarianceMatrix& matrix, std::span<const doubl
   solution.lower_bound = -std::numeric_limits<double>::infinity();
 
   double step = 1.0;
-  for (solution.iterations = 1; solution.iterations <= options.max_iterations; ++solution.iterations) {
+  for (solution.iterations = 1; solution.iterations <= options.max_iterations;
+       ++solution.iterations) {
     MultiplyTransposed(matrix, gradient, demand);
     const double linear_minimum = SolveLinear(cost, demand, budget, target);
     const double linear_now =
         std::inner_product(gradient.begin(), gradient.end(), variance.begin(), 0.0);
-    solution.lower_bound = std::max(solution.lower_bound, solution.loss - linear_now + linear_minimum);
+    solution.lower_bound =
+        std::max(solution.lower_bound, solution.loss - linear_now + linear_minimum);
     if (solution.loss - solution.lower_bound <= options.tolerance * std::fabs(solution.loss)) {
       solution.converged = true;
       return solution;
@@ -91,7 +93,8 @@ RowLoss PNormLoss(std::vector<double> weight, double p) {
   if (!(p >= 1) || !std::isfinite(p)) {
     Fail(ErrorKind::kBadInput, "p-norm: p is {}; it must be at least 1 and finite", p);
   }
-  return [weight = std::move(weight), p](std::span<const double> variance, std::span<double> gradient) {
+  return [weight = std::move(weight), p](std::span<const double> variance,
+                                         std::span<double> gradient) {
     // Scaled by the largest variance, so that no power overflows.
     const double scale = *std::max_element(variance.begin(), variance.end());
     double sum = 0;

@@ -24,6 +24,7 @@ struct Objective {
 
 // A caller's own loss: the value at the tables' mean variances, and its gradient. It must be convex
 // and non-decreasing. `variances` are in the order of WithoutSymmetry(domain, workload).
-using ConvexLoss = std::function<double(std::span<const double> variances, std::span<double> gradient)>;
+using ConvexLoss =
+    std::function<double(std::span<const double> variances, std::span<double> gradient)>;
 
 }  // namespace residua

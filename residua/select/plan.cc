@@ -44,8 +44,8 @@ void VerifyMechanisms(const Plan& plan) {
       if (run.attribute_class < 0 || run.attribute_class >= plan.classes.size() ||
           run.count > static_cast<int>(
                           plan.classes.members[static_cast<size_t>(run.attribute_class)].size())) {
-        Fail(ErrorKind::kRefused, "base mechanism {} of the plan names attributes that do not exist",
-             k);
+        Fail(ErrorKind::kRefused,
+             "base mechanism {} of the plan names attributes that do not exist", k);
       }
     }
   }
@@ -53,9 +53,10 @@ void VerifyMechanisms(const Plan& plan) {
   const MultisetTable closure = Closure(workload.orbits);
   for (int64_t k = 0; k < closure.size(); ++k) {
     if (!plan.mechanisms.Find(closure[k])) {
-      Fail(ErrorKind::kRefused,
-           "the plan has no base mechanism for some subset of its marginals, so that they could not "
-           "be reconstructed");
+      Fail(
+          ErrorKind::kRefused,
+          "the plan has no base mechanism for some subset of its marginals, so that they could not "
+          "be reconstructed");
     }
   }
 }
@@ -78,7 +79,8 @@ std::vector<PricedMechanism> PriceMechanisms(const std::vector<ResidualBasis>& b
   std::vector<PricedMechanism> priced;
   priced.reserve(variances.size());
   for (int64_t k = 0; k < mechanisms.size(); ++k) {
-    PricedMechanism mechanism{OrbitSize(classes, mechanisms[k]), 1, variances[static_cast<size_t>(k)]};
+    PricedMechanism mechanism{OrbitSize(classes, mechanisms[k]), 1,
+                              variances[static_cast<size_t>(k)]};
     Integer factor = 1;
     for (const int c : mechanisms[k]) {
       const ResidualBasis& basis = basis_of_class[static_cast<size_t>(c)];

@@ -7,7 +7,6 @@
 #include "residua/select/solvers.h"
 
 namespace residua {
-namespace {
 
 std::vector<double> NoiseVariances(const Plan& plan) {
   std::vector<double> noise;
@@ -15,8 +14,6 @@ std::vector<double> NoiseVariances(const Plan& plan) {
   for (const Rational& variance : plan.variances) noise.push_back(variance.get_d());
   return noise;
 }
-
-}  // namespace
 
 TableWeights WeighTables(const WorkloadOrbits& workload,
                          const std::vector<ResidualBasis>& basis_of_class, Weighting weighting) {
@@ -83,24 +80,42 @@ PlanSummary Summarize(const Plan& plan, const std::vector<TableErrors>& errors) 
   return summary;
 }
 
-double ObjectiveLoss(const Plan& plan) {
-  const WorkloadOrbits workload = OrbitsUnder(plan.domain, plan.workload, plan.classes);
-  const TableWeights weights =
-      WeighTables(workload, BasisOfClasses(plan.domain, plan.classes), plan.objective.weighting);
-  const std::vector<TableErrors> errors = PredictErrors(plan);
-  if (plan.objective.kind == Objective::Kind::kMaxVariance) {
+ObjectiveRows MakeObjectiveRows(const Objective& objective, const WorkloadOrbits& workload,
+                                const MultisetTable& mechanisms,
+                                const std::vector<ResidualBasis>& basis_of_class) {
+  const TableWeights weights = WeighTables(workload, basis_of_class, objective.weighting);
+  if (objective.kind != Objective::Kind::kMaxVariance) {
+    return {objective, MeanVarianceMatrix(workload.orbits, mechanisms, basis_of_class),
+            weights.total_importance};
+  }
+  ObjectiveRows rows{
+      objective, PeakVarianceMatrix(workload.orbits, mechanisms, basis_of_class), {}};
+  rows.weight.reserve(rows.matrix.table.size());
+  for (const int64_t j : rows.matrix.table) {
+    rows.weight.push_back(weights.importance[static_cast<size_t>(j)]);
+  }
+  return rows;
+}
+
+double EvaluateLoss(const ObjectiveRows& rows, std::span<const double> noise_variance) {
+  std::vector<double> variances(static_cast<size_t>(rows.matrix.num_rows()));
+  Multiply(rows.matrix, noise_variance, variances);
+  if (rows.objective.kind == Objective::Kind::kMaxVariance) {
     double loss = 0;
-    for (size_t j = 0; j < errors.size(); ++j) {
-      loss = std::max(loss, weights.importance[j] * errors[j].max_variance);
-    }
+    for (size_t j = 0; j < variances.size(); ++j)
+      loss = std::max(loss, rows.weight[j] * variances[j]);
     return loss;
   }
-  std::vector<double> variances;
-  variances.reserve(errors.size());
-  for (const TableErrors& table : errors) variances.push_back(table.mean_variance);
   std::vector<double> gradient(variances.size());
-  const double p = plan.objective.kind == Objective::Kind::kPNorm ? plan.objective.p : 1;
-  return PNormLoss(weights.total_importance, p)(variances, gradient);
+  const double p = rows.objective.kind == Objective::Kind::kPNorm ? rows.objective.p : 1;
+  return PNormLoss(rows.weight, p)(variances, gradient);
+}
+
+double ObjectiveLoss(const Plan& plan) {
+  const WorkloadOrbits workload = OrbitsUnder(plan.domain, plan.workload, plan.classes);
+  const ObjectiveRows rows = MakeObjectiveRows(plan.objective, workload, plan.mechanisms,
+                                               BasisOfClasses(plan.domain, plan.classes));
+  return EvaluateLoss(rows, NoiseVariances(plan));
 }
 
 const Rational& NoiseVariance(const Plan& plan, const AttributeSet& set) {

@@ -1,9 +1,10 @@
 #pragma once
 
-#include <functional>
+#include <span>
 #include <vector>
 
 #include "residua/select/plan.h"
+#include "residua/select/variance_matrix.h"
 
 namespace residua {
 
@@ -37,12 +38,27 @@ struct PlanSummary {
 };
 PlanSummary Summarize(const Plan& plan, const std::vector<TableErrors>& errors);
 
-// The plan's objective, evaluated at its noise.
+// An objective as a function of the noise: the variances it looks at, and what each counts for.
+struct ObjectiveRows {
+  Objective objective;
+  VarianceMatrix matrix;
+  std::vector<double> weight;  // of each row
+};
+ObjectiveRows MakeObjectiveRows(const Objective& objective, const WorkloadOrbits& workload,
+                                const MultisetTable& mechanisms,
+                                const std::vector<ResidualBasis>& basis_of_class);
+double EvaluateLoss(const ObjectiveRows& rows, std::span<const double> noise_variance);
+
+// The plan's objective at its noise.
 double ObjectiveLoss(const Plan& plan);
+
+// The noise variances as doubles.
+std::vector<double> NoiseVariances(const Plan& plan);
 
 // Var and Cov of the reconstructed counts in two cells of the table over `table`; a cell is a value
 // index for each attribute. Any table in the closure, in the workload or not:
-//   sum over A' subset A of variance_{A'} prod_{i in A'} ([a_i = b_i] - 1/n_i) prod_{j in A\A'} 1/n_j^2.
+//   sum over A' subset A of variance_{A'} prod_{i in A'} ([a_i = b_i] - 1/n_i) prod_{j in A\A'}
+//   1/n_j^2.
 double CellCovariance(const Plan& plan, const AttributeSet& table, std::span<const int64_t> cell_a,
                       std::span<const int64_t> cell_b);
 

@@ -11,15 +11,30 @@ namespace {
 // and the sampler's exact comparisons stay within few machine words.
 constexpr int kPrecisionBits = 32;
 
-template <typename Round>
-std::vector<Rational> RoundPrecisions(std::span<const double> noise_variance, const Rational& factor,
-                                      const Round& round) {
+enum class Side { kDown, kUp };
+
+// The precision factor / variance as m * 2^e with m of kPrecisionBits bits, on the side asked for
+// up to the error of the double quotient; and from it the variance, exactly.
+std::vector<Rational> RoundPrecisions(std::span<const double> noise_variance, double factor,
+                                      Side side) {
   std::vector<Rational> variances;
   variances.reserve(noise_variance.size());
   for (const double variance : noise_variance) {
     RESIDUA_CHECK(std::isfinite(variance) && variance > 0);
-    const Rational precision = round(factor / Rational(variance), kPrecisionBits);
-    variances.push_back(1 / precision);
+    int exponent = 0;
+    const double fraction = std::frexp(factor / variance, &exponent);
+    RESIDUA_CHECK(std::isfinite(fraction) && fraction > 0);
+    const double scaled = std::ldexp(fraction, kPrecisionBits);
+    const Integer mantissa(side == Side::kDown ? std::floor(scaled) : std::ceil(scaled));
+    Rational exact(1, mantissa);
+    exact.canonicalize();
+    const int shift = kPrecisionBits - exponent;
+    if (shift >= 0) {
+      mpq_mul_2exp(exact.get_mpq_t(), exact.get_mpq_t(), static_cast<unsigned long>(shift));
+    } else {
+      mpq_div_2exp(exact.get_mpq_t(), exact.get_mpq_t(), static_cast<unsigned long>(-shift));
+    }
+    variances.push_back(std::move(exact));
   }
   return variances;
 }
@@ -28,17 +43,18 @@ std::vector<Rational> RoundPrecisions(std::span<const double> noise_variance, co
 
 RoundedNoise RoundWithinBudget(const std::vector<ResidualBasis>& basis_of_class,
                                const AttributeClasses& classes, const MultisetTable& mechanisms,
-                               std::span<const double> noise_variance, const Rational& budget_pcost) {
+                               std::span<const double> noise_variance,
+                               const Rational& budget_pcost) {
   // The doubles' own error can leave the cost a hair above the budget: shrink all precisions by
   // 2^-44, 2^-42, ... until the exact sum fits. In exact arithmetic a few rounds always suffice.
-  Rational factor = 1;
+  double factor = 1;
   for (int shift = 44; shift >= 18; shift -= 2) {
     RoundedNoise rounded;
-    rounded.variances = RoundPrecisions(noise_variance, factor, RoundDown);
+    rounded.variances = RoundPrecisions(noise_variance, factor, Side::kDown);
     rounded.pcost =
         ExactPcost(PriceMechanisms(basis_of_class, classes, mechanisms, rounded.variances));
     if (rounded.pcost <= budget_pcost) return rounded;
-    factor = 1 - Rational(1, Integer(1) << static_cast<unsigned long>(shift));
+    factor = 1 - std::ldexp(1.0, -shift);
   }
   Fail(ErrorKind::kBroken, "the noise could not be rounded to fit the privacy budget {}",
        ToString(budget_pcost));
@@ -48,8 +64,9 @@ RoundedNoise RoundForAccuracy(const std::vector<ResidualBasis>& basis_of_class,
                               const AttributeClasses& classes, const MultisetTable& mechanisms,
                               std::span<const double> noise_variance) {
   RoundedNoise rounded;
-  rounded.variances = RoundPrecisions(noise_variance, 1, RoundUp);
-  rounded.pcost = ExactPcost(PriceMechanisms(basis_of_class, classes, mechanisms, rounded.variances));
+  rounded.variances = RoundPrecisions(noise_variance, 1, Side::kUp);
+  rounded.pcost =
+      ExactPcost(PriceMechanisms(basis_of_class, classes, mechanisms, rounded.variances));
   return rounded;
 }
 

@@ -18,7 +18,8 @@ struct RoundedNoise {
 // Rounds variances up, and further up until the exact cost is at most `budget_pcost`.
 RoundedNoise RoundWithinBudget(const std::vector<ResidualBasis>& basis_of_class,
                                const AttributeClasses& classes, const MultisetTable& mechanisms,
-                               std::span<const double> noise_variance, const Rational& budget_pcost);
+                               std::span<const double> noise_variance,
+                               const Rational& budget_pcost);
 
 // Rounds variances down: no table's variance rises, and the cost is whatever it comes to.
 RoundedNoise RoundForAccuracy(const std::vector<ResidualBasis>& basis_of_class,

@@ -38,34 +38,32 @@ Problem MakeProblem(const Domain& domain, WorkloadOrbits workload) {
   return problem;
 }
 
-NoiseSolution Solve(const Problem& problem, const Objective& objective, const SolverOptions& options) {
-  const TableWeights weights = WeighTables(problem.workload, problem.basis_of_class, objective.weighting);
-  const auto& tables = problem.workload.orbits;
+// At a privacy cost of 1; every built-in objective scales with the noise.
+NoiseSolution Solve(const ObjectiveRows& rows, std::span<const double> cost,
+                    const SolverOptions& options) {
   constexpr double kUnitBudget = 1.0;
+  const Objective& objective = rows.objective;
   if (objective.kind == Objective::Kind::kMaxVariance) {
-    const VarianceMatrix peaks = PeakVarianceMatrix(tables, problem.mechanisms, problem.basis_of_class);
-    std::vector<double> row_weight;
-    row_weight.reserve(peaks.table.size());
-    for (const int64_t j : peaks.table) row_weight.push_back(weights.importance[static_cast<size_t>(j)]);
-    return MinimizeMax(peaks, problem.cost, row_weight, kUnitBudget, options);
+    return MinimizeMax(rows.matrix, cost, rows.weight, kUnitBudget, options);
   }
-  const VarianceMatrix means = MeanVarianceMatrix(tables, problem.mechanisms, problem.basis_of_class);
   if (objective.kind == Objective::Kind::kSumVariance || objective.p == 1) {
-    return MinimizeSum(means, problem.cost, weights.total_importance, kUnitBudget);
+    return MinimizeSum(rows.matrix, cost, rows.weight, kUnitBudget);
   }
-  return MinimizeConvex(means, problem.cost, PNormLoss(weights.total_importance, objective.p),
-                        kUnitBudget, options);
+  return MinimizeConvex(rows.matrix, cost, PNormLoss(rows.weight, objective.p), kUnitBudget,
+                        options);
 }
 
 void CheckTarget(const LossTarget& target) {
   if (!(target.loss > 0) || !std::isfinite(target.loss)) {
-    Fail(ErrorKind::kBadInput, "the target loss is {}; it must be positive and finite", target.loss);
+    Fail(ErrorKind::kBadInput, "the target loss is {}; it must be positive and finite",
+         target.loss);
   }
   CheckDelta(target.delta);
 }
 
 void CheckObjective(const Objective& objective) {
-  if (objective.kind == Objective::Kind::kPNorm && (!(objective.p >= 1) || !std::isfinite(objective.p))) {
+  if (objective.kind == Objective::Kind::kPNorm &&
+      (!(objective.p >= 1) || !std::isfinite(objective.p))) {
     Fail(ErrorKind::kBadInput, "p-norm: p is {}; it must be at least 1 and finite", objective.p);
   }
 }
@@ -121,16 +119,19 @@ Plan Select(const SelectRequest& request) {
   const auto* target = std::get_if<LossTarget>(&request.target);
   if (target != nullptr) CheckTarget(*target);
   Problem problem = MakeProblem(request.domain, FindSymmetry(request.domain, request.workload));
-  const NoiseSolution solution = Solve(problem, request.objective, request.solver);
+  const ObjectiveRows rows = MakeObjectiveRows(request.objective, problem.workload,
+                                               problem.mechanisms, problem.basis_of_class);
+  const NoiseSolution solution = Solve(rows, problem.cost, request.solver);
   Plan plan;
   if (target == nullptr) {
     plan = Finish(request, std::move(problem), solution, std::get<Budget>(request.target), 0);
   } else {
-    // Every built-in loss scales with the noise. The last factor absorbs the doubles' own error.
+    // The last factor absorbs the doubles' own error.
     const double factor = target->loss / solution.loss * (1 - 1e-13);
-    plan = Finish(request, std::move(problem), solution, ScaleNoise(solution, factor), target->delta);
+    plan =
+        Finish(request, std::move(problem), solution, ScaleNoise(solution, factor), target->delta);
   }
-  plan.loss = ObjectiveLoss(plan);
+  plan.loss = EvaluateLoss(rows, NoiseVariances(plan));
   return plan;
 }
 
@@ -142,9 +143,7 @@ Plan SelectForLoss(const SelectRequest& request, const ConvexLoss& loss) {
     return MinimizeConvex(means, problem.cost, loss, budget, request.solver);
   };
   const auto final_loss = [&](const Plan& plan) {
-    std::vector<double> noise;
-    noise.reserve(plan.variances.size());
-    for (const Rational& variance : plan.variances) noise.push_back(variance.get_d());
+    const std::vector<double> noise = NoiseVariances(plan);
     std::vector<double> variances(static_cast<size_t>(means.num_rows()));
     std::vector<double> gradient(variances.size());
     Multiply(means, noise, variances);
@@ -166,7 +165,8 @@ Plan SelectForLoss(const SelectRequest& request, const ConvexLoss& loss) {
     NoiseSolution best = solve(high);
     while (!meets(best)) {
       high *= 4;
-      if (high > 1e30) Fail(ErrorKind::kBadInput, "no privacy budget reaches the loss {}", target.loss);
+      if (high > 1e30)
+        Fail(ErrorKind::kBadInput, "no privacy budget reaches the loss {}", target.loss);
       best = solve(high);
     }
     double low = high / 4;

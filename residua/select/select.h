@@ -7,7 +7,8 @@
 
 namespace residua {
 
-// Least privacy cost such that the objective's loss is at most `loss`. Epsilon is stated at `delta`.
+// Least privacy cost such that the objective's loss is at most `loss`. Epsilon is stated at
+// `delta`.
 struct LossTarget {
   double loss = 0;
   double delta = kDefaultDelta;

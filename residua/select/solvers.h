@@ -21,7 +21,7 @@ struct NoiseSolution {
 };
 
 struct SolverOptions {
-  double tolerance = 1e-6;    // on loss / lower_bound - 1
+  double tolerance = 1e-6;  // on loss / lower_bound - 1
   int max_iterations = 20000;
 };
 

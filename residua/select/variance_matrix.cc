@@ -47,7 +47,8 @@ class RowBuilder {
     });
     if (static_cast<int64_t>(matrix_->column.size()) > kMaxEntries) {
       Fail(ErrorKind::kTooLarge,
-           "the workload's variances have more than {} terms; ask for fewer marginals", kMaxEntries);
+           "the workload's variances have more than {} terms; ask for fewer marginals",
+           kMaxEntries);
     }
     matrix_->row_begin.push_back(static_cast<int64_t>(matrix_->column.size()));
     matrix_->table.push_back(table);

@@ -9,9 +9,9 @@
 
 namespace residua {
 
-// variance of row j = sum over k in row j of coefficient[k] * (noise variance of mechanism column[k]).
-// Rows are workload tables (or cells of them), columns are orbits of base mechanisms; a coefficient
-// counts all subsets of the table in that orbit.
+// variance of row j = sum over k in row j of coefficient[k] * (noise variance of mechanism
+// column[k]). Rows are workload tables (or cells of them), columns are orbits of base mechanisms; a
+// coefficient counts all subsets of the table in that orbit.
 struct VarianceMatrix {
   int64_t num_columns = 0;
   std::vector<int64_t> row_begin = {0};

@@ -21,8 +21,8 @@ TEST(RationalTest, ReadsDecimalsAndFractionsExactly) {
 }
 
 TEST(RationalTest, RefusesWhatIsNoNumber) {
-  for (const char* text : {"", "nan", "inf", "1/0", "1/", "/2", "--1", "1e", "1e99999999", "0x10", "1 2",
-                           "1,5", "e5", ".", "1.2.3", "-"}) {
+  for (const char* text : {"", "nan", "inf", "1/0", "1/", "/2", "--1", "1e", "1e99999999", "0x10",
+                           "1 2", "1,5", "e5", ".", "1.2.3", "-"}) {
     EXPECT_THROW(ParseRational(text, "x"), Error) << text;
   }
 }
@@ -35,8 +35,8 @@ TEST(RationalTest, DecimalOfADoubleIsWhatWasTyped) {
 }
 
 TEST(RationalTest, DirectedDoublesBracketTheValue) {
-  for (const char* text : {"1/3", "2/3", "-1/3", "1e-320", "123456789012345678901234567890/7", "1", "0",
-                           "1/1152921504606846977"}) {
+  for (const char* text : {"1/3", "2/3", "-1/3", "1e-320", "123456789012345678901234567890/7", "1",
+                           "0", "1/1152921504606846977"}) {
     const Rational value = ParseRational(text, "x");
     const double down = ToDoubleDown(value);
     const double up = ToDoubleUp(value);
@@ -46,19 +46,6 @@ TEST(RationalTest, DirectedDoublesBracketTheValue) {
   }
   EXPECT_EQ(ToDoubleUp(ParseRational("1e400", "x")), INFINITY);
   EXPECT_EQ(ToDoubleDown(ParseRational("1e400", "x")), std::numeric_limits<double>::max());
-}
-
-TEST(RationalTest, RoundsToDyadicsOnTheRightSide) {
-  for (const char* text : {"1/3", "7", "1000000007/3", "1e-30", "1e30", "4294967296", "4294967295"}) {
-    const Rational value = ParseRational(text, "x");
-    const Rational up = RoundUp(value, 32);
-    const Rational down = RoundDown(value, 32);
-    EXPECT_GE(up, value);
-    EXPECT_LE(down, value);
-    EXPECT_LE((up - value) / value, Rational(1, 1u << 31)) << text;
-    EXPECT_LE((value - down) / value, Rational(1, 1u << 31)) << text;
-    EXPECT_LE(mpz_popcount(up.get_den().get_mpz_t()), 1u);
-  }
 }
 
 TEST(CheckedTest, NeverWraps) {

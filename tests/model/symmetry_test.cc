@@ -65,7 +65,8 @@ TEST(SymmetryTest, OrbitsExpandToExactlyTheWorkload) {
     for (int i = 0; i < d; ++i) sizes += (i > 0 ? "," : "") + std::to_string(2 + pick(2));
     const Domain domain = ParseDomain(sizes);
     Workload workload;
-    if (pick(3) > 0) workload.rules.push_back({pick(2) == 0 ? Kind::kExactly : Kind::kUpTo, pick(d)});
+    if (pick(3) > 0)
+      workload.rules.push_back({pick(2) == 0 ? Kind::kExactly : Kind::kUpTo, pick(d)});
     if (pick(4) == 0) workload.rules.push_back({Kind::kMaxCells, 1 + pick(20)});
     std::set<AttributeSet> used;
     for (int k = pick(6); k > 0 || (workload.rules.empty() && used.empty()); --k) {
@@ -110,7 +111,8 @@ TEST(MultisetTableTest, FindsWhatWasInsertedAmongMany) {
   EXPECT_EQ(table.size(), 300 * 301 / 2);
   const auto index = table.Find(std::vector<int>{17, 250});
   ASSERT_TRUE(index.has_value());
-  EXPECT_EQ(std::vector<int>(table[*index].begin(), table[*index].end()), (std::vector<int>{17, 250}));
+  EXPECT_EQ(std::vector<int>(table[*index].begin(), table[*index].end()),
+            (std::vector<int>{17, 250}));
   EXPECT_FALSE(table.Find(std::vector<int>{250, 17}).has_value());
   EXPECT_FALSE(table.Find(std::vector<int>{}).has_value());
 }

@@ -21,7 +21,8 @@ bool Asked(const Plan& plan, const AttributeSet& set) {
     const auto order = static_cast<int64_t>(set.size());
     if (rule.kind == MarginalRule::Kind::kExactly && order == rule.bound) return true;
     if (rule.kind == MarginalRule::Kind::kUpTo && order <= rule.bound) return true;
-    if (rule.kind == MarginalRule::Kind::kMaxCells && cells <= static_cast<double>(rule.bound)) return true;
+    if (rule.kind == MarginalRule::Kind::kMaxCells && cells <= static_cast<double>(rule.bound))
+      return true;
   }
   return false;
 }
@@ -47,7 +48,8 @@ MatrixXd SubtractionMatrix(int64_t size) {
   return sub;
 }
 
-MatrixXd KroneckerOver(const Domain& domain, const AttributeSet& set, const std::vector<MatrixXd>& in_set) {
+MatrixXd KroneckerOver(const Domain& domain, const AttributeSet& set,
+                       const std::vector<MatrixXd>& in_set) {
   MatrixXd product = MatrixXd::Ones(1, 1);
   for (int i = 0; i < domain.size(); ++i) {
     const bool in = std::find(set.begin(), set.end(), i) != set.end();
@@ -105,7 +107,8 @@ MatrixXd MarginalCovariance(const Plan& plan, const AttributeSet& set) {
     identities.push_back(MatrixXd::Identity(attribute.size, attribute.size));
   }
   const MatrixXd query = KroneckerOver(plan.domain, set, identities);
-  const MatrixXd inverse = PrivacyCostMatrix(plan).completeOrthogonalDecomposition().pseudoInverse();
+  const MatrixXd inverse =
+      PrivacyCostMatrix(plan).completeOrthogonalDecomposition().pseudoInverse();
   return query * inverse * query.transpose();
 }
 

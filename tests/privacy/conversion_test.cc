@@ -59,7 +59,8 @@ TEST(ZcdpTest, RoundTripsOnTheSafeSide) {
 TEST(GaussianTest, DeltaIsTheGaussianCurve) {
   for (const double mu : {0.1, 0.5, 1.0, 3.0}) {
     for (const double epsilon : {0.0, 0.1, 1.0, 4.0}) {
-      const double expected = UpperTail(epsilon / mu - mu / 2) - std::exp(epsilon) * UpperTail(epsilon / mu + mu / 2);
+      const double expected =
+          UpperTail(epsilon / mu - mu / 2) - std::exp(epsilon) * UpperTail(epsilon / mu + mu / 2);
       EXPECT_NEAR(GaussianDelta(mu, epsilon), expected, 1e-8) << mu << " " << epsilon;
       EXPECT_GE(GaussianDelta(mu, epsilon), expected - 1e-9);
     }

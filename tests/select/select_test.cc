@@ -17,8 +17,8 @@ namespace {
 using Kind = MarginalRule::Kind;
 using ObjectiveKind = Objective::Kind;
 
-SelectRequest Request(const Domain& domain, const Workload& workload, const std::string& objective = "sum-variance",
-                      const Rational& pcost = 1) {
+SelectRequest Request(const Domain& domain, const Workload& workload,
+                      const std::string& objective = "sum-variance", const Rational& pcost = 1) {
   return {domain, workload, ParseObjective(objective), BudgetFromPcost(pcost), {}};
 }
 
@@ -31,20 +31,24 @@ class Random {
   Domain SmallDomain() {
     const int d = 2 + Below(3);
     std::string sizes;
-    for (int i = 0; i < d; ++i) sizes += (i > 0 ? "," : "") + std::to_string(2 + Below(d > 3 ? 2 : 3));
+    for (int i = 0; i < d; ++i)
+      sizes += (i > 0 ? "," : "") + std::to_string(2 + Below(d > 3 ? 2 : 3));
     return ParseDomain(sizes);
   }
 
   Workload SmallWorkload(const Domain& domain) {
     Workload workload;
-    if (Below(2) == 0) workload.rules.push_back({Below(2) == 0 ? Kind::kExactly : Kind::kUpTo, Below(domain.size() + 1)});
+    if (Below(2) == 0)
+      workload.rules.push_back(
+          {Below(2) == 0 ? Kind::kExactly : Kind::kUpTo, Below(domain.size() + 1)});
     for (int k = Below(4); k > 0 || (workload.rules.empty() && workload.marginals.empty()); --k) {
       std::vector<int> set;
       for (int i = 0; i < domain.size(); ++i) {
         if (Below(2) == 0) set.push_back(i);
       }
       bool fresh = true;
-      for (const WeightedMarginal& marginal : workload.marginals) fresh = fresh && marginal.attributes != set;
+      for (const WeightedMarginal& marginal : workload.marginals)
+        fresh = fresh && marginal.attributes != set;
       if (fresh) workload.marginals.push_back({set, 0.5 + Below(3)});
     }
     return workload;
@@ -62,7 +66,8 @@ TEST(SelectTest, CostsAndCovariancesAgreeWithDenseMatrices) {
     const Domain domain = random.SmallDomain();
     const Workload workload = random.SmallWorkload(domain);
     const Rational pcost(1 + random.Below(5), 1 + random.Below(5));
-    const Plan plan = Select(Request(domain, workload, objectives[static_cast<size_t>(trial) % 3], pcost));
+    const Plan plan =
+        Select(Request(domain, workload, objectives[static_cast<size_t>(trial) % 3], pcost));
     EXPECT_TRUE(plan.converged);
     EXPECT_NO_THROW(VerifyPlan(plan));
 
@@ -105,7 +110,8 @@ TEST(SelectTest, CostsAndCovariancesAgreeWithDenseMatrices) {
 TEST(SelectTest, NoPerturbationOfTheNoiseDoesBetter) {
   Random random(5);
   for (const char* objective : {"sum-variance", "max-variance", "p-norm=2", "p-norm=20"}) {
-    for (const Weighting weighting : {Weighting::kCells, Weighting::kSqrtCells, Weighting::kEqual}) {
+    for (const Weighting weighting :
+         {Weighting::kCells, Weighting::kSqrtCells, Weighting::kEqual}) {
       const Domain domain = ParseDomain("2,3,3,4");
       SelectRequest request = Request(domain, {{{Kind::kUpTo, 2}}, {{{0, 1, 2}, 3.0}}}, objective);
       request.objective.weighting = weighting;
@@ -118,7 +124,8 @@ TEST(SelectTest, NoPerturbationOfTheNoiseDoesBetter) {
         for (Rational& variance : other.variances) {
           variance *= Rational(9000 + random.Below(2000), 10000);
         }
-        const Rational cost = ExactPcost(PriceMechanisms(bases, plan.classes, plan.mechanisms, other.variances));
+        const Rational cost =
+            ExactPcost(PriceMechanisms(bases, plan.classes, plan.mechanisms, other.variances));
         for (Rational& variance : other.variances) variance *= cost / plan.pcost;
         EXPECT_GT(ObjectiveLoss(other), plan.loss * (1 - 2e-8)) << objective;
       }
@@ -129,8 +136,8 @@ TEST(SelectTest, NoPerturbationOfTheNoiseDoesBetter) {
 TEST(SelectTest, SymmetryChangesNothingButTheSize) {
   for (const char* objective : {"sum-variance", "max-variance", "p-norm=4"}) {
     const Domain domain = ParseDomain("4*3,3*2");
-    // A list of all pairs, so that FindSymmetry collapses; one of them with weight 1.0000001 does not
-    // change the answer, but keeps every attribute apart that occurs in it.
+    // A list of all pairs, so that FindSymmetry collapses; one of them with weight 1.0000001 does
+    // not change the answer, but keeps every attribute apart that occurs in it.
     Workload whole;
     for (int i = 0; i < 5; ++i) {
       for (int j = i + 1; j < 5; ++j) whole.marginals.push_back({{i, j}, 1.0});
@@ -149,7 +156,8 @@ TEST(SelectTest, PNormsReachFromTheSumToTheMaximum) {
   const Domain domain = ParseDomain("10,7,3,2");
   const Workload workload{{{Kind::kUpTo, 2}}, {}};
   SelectRequest request = Request(domain, workload, "p-norm=1");
-  EXPECT_NEAR(Select(request).loss, Select(Request(domain, workload)).loss, 1e-9 * Select(request).loss);
+  EXPECT_NEAR(Select(request).loss, Select(Request(domain, workload)).loss,
+              1e-9 * Select(request).loss);
   request = Request(domain, workload, "p-norm=300");
   request.objective.weighting = Weighting::kEqual;
   const Plan nearly_max = Select(request);
@@ -163,10 +171,12 @@ TEST(SelectTest, RoundingKeepsTheBudgetAndTheAccuracy) {
   for (const char* pcost : {"1", "1/3", "0.1", "1e-12", "1e12", "7/5", "123456789/1000"}) {
     for (const char* objective : {"sum-variance", "max-variance"}) {
       const Rational budget = ParseRational(pcost, "pcost");
-      const Plan plan = Select(Request(ParseDomain("100,50,7,4,2"), {{{Kind::kUpTo, 3}}, {}}, objective, budget));
+      const Plan plan =
+          Select(Request(ParseDomain("100,50,7,4,2"), {{{Kind::kUpTo, 3}}, {}}, objective, budget));
       EXPECT_LE(plan.pcost, budget);
       EXPECT_GT(plan.pcost, budget * Rational(99999999, 100000000));
-      const Plan unit = Select(Request(ParseDomain("100,50,7,4,2"), {{{Kind::kUpTo, 3}}, {}}, objective));
+      const Plan unit =
+          Select(Request(ParseDomain("100,50,7,4,2"), {{{Kind::kUpTo, 3}}, {}}, objective));
       EXPECT_NEAR(plan.loss * budget.get_d() / unit.loss, 1, 1e-8);
     }
   }
@@ -241,7 +251,8 @@ TEST(SelectTest, ACallersOwnLoss) {
 
 TEST(SelectTest, HugeTablesArePlannedWithoutBeingBuilt) {
   // 10^30 cells: far past 64 bits, planned all the same.
-  const Plan plan = Select(Request(ParseDomain("1000000*5"), {{{Kind::kExactly, 5}}, {}}, "max-variance"));
+  const Plan plan =
+      Select(Request(ParseDomain("1000000*5"), {{{Kind::kExactly, 5}}, {}}, "max-variance"));
   EXPECT_NEAR(plan.loss, 1, 1e-6);
   EXPECT_THROW(NumCellsInMemory(plan.domain, {0, 1, 2, 3, 4}), Error);
   // A thousand attributes, all pairs.
