@@ -26,26 +26,32 @@ class Acceptance {
 
   const DecayRate& rate() const { return rate_; }
 
-  // Integers around 2^64 height 2^shift f(x). Needs |x| = `magnitude` < 2^80, `height` <= 2^32, 0 <=
+  // Integers around 2^64 height 2^shift f(x). Needs |x| = `magnitude` < 2^127, `height` <= 2^32, 0 <=
   // `shift` <= kMaxShift and 2^shift f(x) <= 1.
   struct Bounds {
     UInt128 lower;
     UInt128 upper;
   };
   Bounds Enclose(UInt128 magnitude, uint64_t height, int shift) const {
-    FixedPoint y = ScaledSquare(rate_, magnitude);
-    if (y.integer >= static_cast<uint64_t>(shift)) {
-      y.integer -= static_cast<uint64_t>(shift);
-    } else {
+    return Enclose(Exp2Fixed(Exponent(magnitude, shift)), height);
+  }
+
+  // The two halves of Enclose, for loops that do the exponentials of many values together.
+  FixedPoint Exponent(UInt128 magnitude, int shift) const {
+    FixedPoint y = scaled_square_(magnitude);
+    if (y.integer < static_cast<uint64_t>(shift)) [[unlikely]] {
       // kappa x^2 >= shift, and only its rounding can be below.
       CheckRoundedFrom(y, shift);
-      y = {0, 0};
+      return {0, 0};
     }
-    const UInt128 value = Exp2Fixed(y);
-    const UInt128 upper = value + error_budget_;
+    y.integer -= static_cast<uint64_t>(shift);
+    return y;
+  }
+  Bounds Enclose(uint64_t power, uint64_t height) const {
     constexpr UInt128 kOne = static_cast<UInt128>(1) << 64;
-    return {value > error_budget_ ? height * (value - error_budget_) : 0,
-            height * (upper < kOne ? upper : kOne)};
+    const uint64_t lower = power > error_budget_ ? power - error_budget_ : 0;
+    const UInt128 upper = static_cast<UInt128>(power) + error_budget_;
+    return {static_cast<UInt128>(lower) * height, (upper < kOne ? upper : kOne) * height};
   }
 
   // As Enclose; `shift` may be any number from 0 up.
@@ -71,6 +77,7 @@ class Acceptance {
 
   Rational variance_;
   DecayRate rate_;
+  ScaledSquare scaled_square_;
   uint64_t error_budget_;
 };
 

@@ -31,37 +31,41 @@ struct DecayRate {
 };
 DecayRate DecayRateOf(const Rational& variance);
 
-// floor(mantissa x^2 2^(64 - exponent)) / 2^64, or something above 2^63 if that does not fit. With
-// y = kappa x^2 it lies in (y - (2 y + 1) 2^-64, y]. Needs `magnitude` = |x| < 2^80.
-inline FixedPoint ScaledSquare(const DecayRate& rate, UInt128 magnitude) {
-  const auto low = static_cast<uint64_t>(magnitude);
-  const auto high = static_cast<uint64_t>(magnitude >> 64);
-  // x^2 in three limbs, least significant first.
-  const UInt128 low_square = static_cast<UInt128>(low) * low;
-  const UInt128 middle = (low_square >> 64) + 2 * (static_cast<UInt128>(low) * high);
-  const auto square_0 = static_cast<uint64_t>(low_square);
-  const auto square_1 = static_cast<uint64_t>(middle);
-  const uint64_t square_2 = static_cast<uint64_t>(middle >> 64) + high * high;
-  // mantissa x^2 2^64, in limbs 0 to 4; limb 5 is there to be shifted in.
-  const UInt128 product_0 = static_cast<UInt128>(rate.mantissa) * square_0;
-  const UInt128 product_1 = static_cast<UInt128>(rate.mantissa) * square_1 + (product_0 >> 64);
-  const UInt128 product_2 = static_cast<UInt128>(rate.mantissa) * square_2 + (product_1 >> 64);
-  const uint64_t limbs[6] = {0,
-                             static_cast<uint64_t>(product_0),
-                             static_cast<uint64_t>(product_1),
-                             static_cast<uint64_t>(product_2),
-                             static_cast<uint64_t>(product_2 >> 64),
-                             0};
-  const int first = rate.exponent / 64;
-  const int shift = rate.exponent % 64;
-  const auto shifted = [&](int limb) {
-    const UInt128 pair = (static_cast<UInt128>(limbs[limb + 1]) << 64) | limbs[limb];
-    return static_cast<uint64_t>(pair >> shift);
-  };
-  uint64_t overflow = 0;
-  for (int limb = first + 2; limb <= 4; ++limb) overflow |= shifted(limb);
-  if (overflow != 0) return {UINT64_MAX, 0};
-  return {shifted(first + 1), shifted(first)};
-}
+// y = kappa x^2 in fixed point. |x| is first shifted left until kappa's exponent is 190 or 191, so
+// that the words of mantissa x^2 that hold y are the same for every variance.
+class ScaledSquare {
+ public:
+  explicit ScaledSquare(const DecayRate& rate)
+      : mantissa_(rate.mantissa),
+        shift_((191 - rate.exponent) / 2),
+        window_(rate.exponent + 2 * shift_ - 128) {}
+
+  // floor(mantissa x^2 2^(64 - exponent)) / 2^64, which lies in (y - (2 y + 1) 2^-64, y]. Where |x|
+  // 2^shift does not fit 80 bits, y is 2^31 or more, and the result is some number from there up.
+  FixedPoint operator()(UInt128 magnitude) const {
+    if (magnitude >> (80 - shift_) != 0) [[unlikely]] return {UINT64_MAX, 0};
+    const UInt128 x = magnitude << shift_;
+    const auto low = static_cast<uint64_t>(x);
+    const auto high = static_cast<uint64_t>(x >> 64);
+    // x^2 < 2^160 in words 0 to 2, the least significant first; then mantissa x^2 in words 0 to 3.
+    const UInt128 square_0 = static_cast<UInt128>(low) * low;
+    const UInt128 square_1 = (square_0 >> 64) + 2 * (static_cast<UInt128>(low) * high);
+    const uint64_t square_2 = static_cast<uint64_t>(square_1 >> 64) + high * high;
+    const UInt128 product_0 = static_cast<UInt128>(mantissa_) * static_cast<uint64_t>(square_0);
+    const UInt128 product_1 =
+        static_cast<UInt128>(mantissa_) * static_cast<uint64_t>(square_1) + (product_0 >> 64);
+    const UInt128 product_2 = static_cast<UInt128>(mantissa_) * square_2 + (product_1 >> 64);
+    const auto word_1 = static_cast<uint64_t>(product_1);
+    const auto word_2 = static_cast<uint64_t>(product_2);
+    const auto word_3 = static_cast<uint64_t>(product_2 >> 64);
+    return {.integer = (word_2 >> window_) | (word_3 << (64 - window_)),
+            .fraction = (word_1 >> window_) | (word_2 << (64 - window_))};
+  }
+
+ private:
+  uint64_t mantissa_;
+  int shift_;   // 0 to 67
+  int window_;  // 62 or 63: y 2^64 is mantissa (x 2^shift)^2 / 2^(64 + window)
+};
 
 }  // namespace residua

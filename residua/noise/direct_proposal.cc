@@ -1,5 +1,7 @@
 #include "residua/noise/direct_proposal.h"
 
+#include <openssl/crypto.h>
+
 #include <bit>
 
 #include "residua/base/error.h"
@@ -8,8 +10,37 @@ namespace residua {
 namespace {
 
 Int128 Signed(UInt128 magnitude, bool negative) {
-  const auto value = static_cast<Int128>(magnitude);
-  return negative ? -value : value;
+  // -m = ~m + 1, without a branch on a coin.
+  const auto sign = static_cast<UInt128>(negative);
+  return static_cast<Int128>((magnitude ^ (0 - sign)) + sign);
+}
+
+struct Attempt {
+  UInt128 magnitude;
+  uint64_t v;  // the first 64 bits of the coin
+  int i;
+  bool i_ended;  // false where i is at least 63 and more coins must be thrown
+  bool valid;
+  bool negative;
+};
+
+Attempt Propose(const DirectProposal& proposal, BitReader& reader) {
+  const uint64_t word = reader.Next();
+  const UInt128 product = static_cast<UInt128>(reader.Next()) * proposal.step;
+  const uint64_t v = reader.Next();
+  const uint64_t negative = word & 1;
+  const uint64_t coins = word >> 1;
+  const auto i = static_cast<uint64_t>(std::countr_zero(coins | uint64_t{1} << 63));
+  const auto j = static_cast<uint64_t>(product >> 64);
+  return {.magnitude = static_cast<UInt128>(i) * proposal.step + j + negative,
+          .v = v,
+          .i = static_cast<int>(i),
+          .i_ended = coins != 0,
+          // j is uniform without bias (Lemire): of the 2^64 products, those whose low half is at
+          // least 2^64 mod step fall floor(2^64 / step) times on each high half. The others void
+          // the attempt.
+          .valid = static_cast<uint64_t>(product) >= proposal.uniform_threshold,
+          .negative = negative != 0};
 }
 
 }  // namespace
@@ -31,40 +62,40 @@ DirectProposal MakeDirectProposal(const Rational& variance) {
 void AttemptDirect(const DirectProposal& proposal, const Acceptance& acceptance,
                    size_t num_attempts, BitReader& reader, DirectDraws* draws) {
   RESIDUA_CHECK(num_attempts <= kMaxAttempts);
+  // Three short loops rather than one: the processor then has several attempts under way at once.
+  std::array<Attempt, kMaxAttempts> attempts;
+  for (size_t k = 0; k < num_attempts; ++k) attempts[k] = Propose(proposal, reader);
+  std::array<FixedPoint, kMaxAttempts> exponents;
+  for (size_t k = 0; k < num_attempts; ++k) {
+    exponents[k] = acceptance.Exponent(attempts[k].magnitude, attempts[k].i);
+  }
+  std::array<uint64_t, kMaxAttempts> powers;
+  for (size_t k = 0; k < num_attempts; ++k) powers[k] = Exp2Fixed(exponents[k]);
+
   size_t count = 0;
-  for (size_t attempt = 0; attempt < num_attempts; ++attempt) {
-    const uint64_t word = reader.Next();
-    const UInt128 product = static_cast<UInt128>(reader.Next()) * proposal.step;
-    const uint64_t v = reader.Next();
-
-    const bool negative = (word & 1) != 0;
-    const uint64_t coins = word >> 1;
-    const int i = std::countr_zero(coins | uint64_t{1} << 63);
-    // Uniform on [0, step) without bias (Lemire): of the 2^64 products, those whose low half is at
-    // least 2^64 mod step fall floor(2^64 / step) times on each high half. The others void the
-    // attempt.
-    const bool valid = static_cast<uint64_t>(product) >= proposal.uniform_threshold;
-    const uint64_t offset = static_cast<uint64_t>(product >> 64) + static_cast<uint64_t>(negative);
-    const UInt128 magnitude = static_cast<UInt128>(i) * proposal.step + offset;
-    const Acceptance::Bounds bounds = acceptance.Enclose(magnitude, 1, i);
-
+  for (size_t k = 0; k < num_attempts; ++k) {
+    const Attempt& attempt = attempts[k];
+    const Acceptance::Bounds bounds = acceptance.Enclose(powers[k], 1);
     // No branch on the outcome, which nobody could predict: a rejected value is overwritten.
-    const bool accepted = valid & (v < bounds.lower);
-    draws->values[count] = Signed(magnitude, negative);
+    const bool accepted = attempt.valid & (attempt.v < bounds.lower);
+    draws->values[count] = Signed(attempt.magnitude, attempt.negative);
     count += static_cast<size_t>(accepted);
 
-    if (valid & (coins == 0)) [[unlikely]] {
-      // 63 coins did not end i: this attempt anew, with as many as it takes.
+    // lower <= v < upper in one comparison: below `lower` the difference wraps to a huge number.
+    const bool undecided = attempt.v - bounds.lower < bounds.upper - bounds.lower;
+    if (undecided | !attempt.i_ended) [[unlikely]] {
+      if (!attempt.valid) continue;
       count -= static_cast<size_t>(accepted);
-      const uint64_t long_i = 63 + reader.Geometric();
-      const UInt128 far = static_cast<UInt128>(long_i) * proposal.step + offset;
-      draws->values[count] = Signed(far, negative);
-      count += acceptance.AcceptExactly(far, 1, 0, static_cast<int>(long_i), v, reader) ? 1 : 0;
-    } else if (valid & !accepted & (v < bounds.upper)) [[unlikely]] {
-      count += acceptance.AcceptExactly(magnitude, 1, 0, i, v, reader) ? 1 : 0;
+      // Where 63 coins did not end i, as many more as it takes.
+      const uint64_t more = attempt.i_ended ? 0 : reader.Geometric();
+      const UInt128 magnitude = attempt.magnitude + static_cast<UInt128>(more) * proposal.step;
+      const int i = attempt.i + static_cast<int>(more);
+      draws->values[count] = Signed(magnitude, attempt.negative);
+      count += acceptance.AcceptExactly(magnitude, 1, 0, i, attempt.v, reader) ? 1 : 0;
     }
   }
   draws->count = count;
+  OPENSSL_cleanse(attempts.data(), num_attempts * sizeof(Attempt));
 }
 
 }  // namespace residua

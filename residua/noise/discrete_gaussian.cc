@@ -16,6 +16,9 @@ constexpr size_t kMaxDirectDraws = 150;
 constexpr size_t kMaxDrawsOf12 = 5000;
 constexpr size_t kMaxDrawsOf14 = 30000;
 
+// Up to this variance a table has so few columns that it is built in microseconds, and pays at once.
+constexpr long kMaxCheapTableVariance = 16;
+
 // A sampler holds up to 200 KB of tables.
 constexpr size_t kMaxCachedSamplers = 256;
 
@@ -147,7 +150,7 @@ void SampleDirectly(const DirectProposal& direct, const Acceptance& acceptance, 
 
 template <typename Out>
 void SampleByCount(const DiscreteGaussianSampler& sampler, BitSource& bits, std::span<Out> out) {
-  if (out.size() <= kMaxDirectDraws) {
+  if (out.size() <= kMaxDirectDraws && sampler.variance() > kMaxCheapTableVariance) {
     sampler.SampleDirect(bits, out);
   } else if (out.size() <= kMaxDrawsOf12) {
     sampler.SampleBricks(12, bits, out);

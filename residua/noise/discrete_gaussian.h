@@ -42,7 +42,7 @@ class DiscreteGaussianSampler {
   // Built on first use.
   const BrickTable& Bricks(int log2_bricks) const;
 
-  // Chooses by the size of `out`, and by nothing else.
+  // Chooses between the two below by the size of `out` and the variance.
   void Sample(BitSource& bits, std::span<int64_t> out) const;
   void Sample(BitSource& bits, std::span<Int128> out) const;
 
