@@ -139,8 +139,8 @@ void CountDraws(benchmark::State& state, int64_t batch) {
 }
 
 std::string GammaLabel(const Gamma& gamma) {
-  return fmt::format("gamma={:g}", static_cast<double>(gamma.numerator) /
-                                       static_cast<double>(gamma.denominator));
+  return fmt::format("gamma={:g}",
+                     static_cast<double>(gamma.numerator) / static_cast<double>(gamma.denominator));
 }
 
 void BenchDiscreteGaussian(benchmark::State& state) {

@@ -33,7 +33,10 @@ void BoundProbability(const Rational& exponent, uint64_t height, uint64_t level,
 }  // namespace
 
 Acceptance::Acceptance(const Rational& variance, uint64_t error_budget)
-    : variance_(variance), rate_(DecayRateOf(variance)), scaled_square_(rate_), error_budget_(error_budget) {
+    : variance_(variance),
+      rate_(DecayRateOf(variance)),
+      scaled_square_(rate_),
+      error_budget_(error_budget) {
   RESIDUA_CHECK(error_budget >= kErrorBudget);
 }
 

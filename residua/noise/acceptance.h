@@ -26,8 +26,8 @@ class Acceptance {
 
   const DecayRate& rate() const { return rate_; }
 
-  // Integers around 2^64 height 2^shift f(x). Needs |x| = `magnitude` < 2^127, `height` <= 2^32, 0 <=
-  // `shift` <= kMaxShift and 2^shift f(x) <= 1.
+  // Integers around 2^64 height 2^shift f(x). Needs |x| = `magnitude` < 2^127, `height` <= 2^32, 0
+  // <= `shift` <= kMaxShift and 2^shift f(x) <= 1.
   struct Bounds {
     UInt128 lower;
     UInt128 upper;

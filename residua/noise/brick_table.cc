@@ -51,8 +51,8 @@ struct TailBounds {
 TailBounds MakeTail(const Acceptance& acceptance, int num_columns, int log2_width) {
   // f at least halves every 2^(tail log2_width) integers from X0 on: 2 kappa X0 2^(tail log2_width)
   // >= 1, with kappa replaced by mantissa 2^-exponent, which is not above it.
-  const UInt128 factor = static_cast<UInt128>(acceptance.rate().mantissa) *
-                         static_cast<uint64_t>(num_columns);
+  const UInt128 factor =
+      static_cast<UInt128>(acceptance.rate().mantissa) * static_cast<uint64_t>(num_columns);
   int tail_log2_width = log2_width;
   for (;; ++tail_log2_width) {
     const int missing = acceptance.rate().exponent - 1 - log2_width - tail_log2_width;
@@ -108,10 +108,9 @@ class Columns {
   void AddPair() {
     const UInt128 start = static_cast<UInt128>(pairs_.size()) << log2_width_;
     const UInt128 end = static_cast<UInt128>(pairs_.size() + 1) << log2_width_;
-    pairs_.push_back({{acceptance_.Enclose(start, 1, 0).upper,
-                       acceptance_.Enclose(end - 1, 1, 0).lower},
-                      {acceptance_.Enclose(start + 1, 1, 0).upper,
-                       acceptance_.Enclose(end, 1, 0).lower}});
+    pairs_.push_back(
+        {{acceptance_.Enclose(start, 1, 0).upper, acceptance_.Enclose(end - 1, 1, 0).lower},
+         {acceptance_.Enclose(start + 1, 1, 0).upper, acceptance_.Enclose(end, 1, 0).lower}});
     tails_.push_back(MakeTail(acceptance_, static_cast<int>(pairs_.size()), log2_width_));
   }
 
@@ -189,8 +188,7 @@ BrickOutcome ResolveBrick(const BrickTable& table, const Acceptance& acceptance,
                             static_cast<uint64_t>(negative);
   const int shift = static_cast<int>(i) + 1 + table.tail_log2_width - table.log2_width;
   const bool accepted = acceptance.Accept(magnitude, table.height, 0, shift, reader);
-  return {accepted,
-          negative ? -static_cast<Int128>(magnitude) : static_cast<Int128>(magnitude)};
+  return {accepted, negative ? -static_cast<Int128>(magnitude) : static_cast<Int128>(magnitude)};
 }
 
 }  // namespace residua

@@ -45,8 +45,7 @@ inline constexpr int kMinLog2Bricks = 12;
 inline constexpr int kMaxLog2Bricks = 16;
 
 // `standard_deviation` only chooses the width; no inequality rests on it.
-BrickTable MakeBrickTable(const Acceptance& acceptance, double standard_deviation,
-                          int log2_bricks);
+BrickTable MakeBrickTable(const Acceptance& acceptance, double standard_deviation, int log2_bricks);
 
 // What becomes of brick number `brick` when it is not interior; `offset` is the place within it.
 struct BrickOutcome {

@@ -22,8 +22,8 @@ struct DirectProposal {
 DirectProposal MakeDirectProposal(const Rational& variance);
 
 // Makes `num_attempts` <= kMaxAttempts attempts, of which about half are accepted, and leaves those
-// in `draws`, in the order they were made. Attempts are independent of each other, so that the processor works on
-// several at a time. |value| < 2^80.
+// in `draws`, in the order they were made. Attempts are independent of each other, so that the
+// processor works on several at a time. |value| < 2^80.
 inline constexpr size_t kMaxAttempts = 16;
 struct DirectDraws {
   std::array<Int128, kMaxAttempts + 1> values;  // one more, which a rejected attempt overwrites

@@ -16,7 +16,8 @@ constexpr size_t kMaxDirectDraws = 150;
 constexpr size_t kMaxDrawsOf12 = 5000;
 constexpr size_t kMaxDrawsOf14 = 30000;
 
-// Up to this variance a table has so few columns that it is built in microseconds, and pays at once.
+// Up to this variance a table has so few columns that it is built in microseconds, and pays at
+// once.
 constexpr long kMaxCheapTableVariance = 16;
 
 // A sampler holds up to 200 KB of tables.
@@ -172,8 +173,10 @@ const BrickTable& DiscreteGaussianSampler::Bricks(int log2_bricks) const {
   RESIDUA_CHECK(log2_bricks >= kMinLog2Bricks && log2_bricks <= kMaxLog2Bricks);
   LazyTable& lazy = tables_[static_cast<size_t>(log2_bricks - kMinLog2Bricks)];
   std::call_once(lazy.once, [&] {
+    // Bounds on f with the proven budget, whatever budget the coins are decided with.
+    const Acceptance acceptance(variance_, kErrorBudget);
     lazy.table = std::make_unique<const BrickTable>(
-        MakeBrickTable(acceptance_, std::sqrt(variance_.get_d()), log2_bricks));
+        MakeBrickTable(acceptance, std::sqrt(variance_.get_d()), log2_bricks));
   });
   return *lazy.table;
 }

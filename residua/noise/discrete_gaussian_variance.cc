@@ -59,8 +59,9 @@ double DiscreteGaussianVariance(const Rational& variance_parameter) {
     MeanSquare(rate, &result);
     return mpfr_get_d(result(), MPFR_RNDN);
   }
-  // Poisson summation: sum exp(-x^2 / (2 v)) = sqrt(2 pi v) sum exp(-2 pi^2 v k^2), and 2 v^2 d/dv of
-  // its logarithm is the variance, v - 4 pi^2 v^2 E, with E the mean square under rate 2 pi^2 v >= 3.9.
+  // Poisson summation: sum exp(-x^2 / (2 v)) = sqrt(2 pi v) sum exp(-2 pi^2 v k^2), and 2 v^2 d/dv
+  // of its logarithm is the variance, v - 4 pi^2 v^2 E, with E the mean square under rate 2 pi^2 v
+  // >= 3.9.
   BigFloat variance(kPrecision);
   mpfr_set_q(variance(), variance_parameter.get_mpq_t(), MPFR_RNDN);
   mpfr_const_pi(rate(), MPFR_RNDN);

@@ -24,7 +24,8 @@ inline uint64_t MultiplyHigh(uint64_t a, uint64_t b) {
   return static_cast<uint64_t>((static_cast<UInt128>(a) * b) >> 64);
 }
 
-// |Exp2Fixed(y) - 2^64 2^-y| < kExp2Error for every y; proof in docs/sampler.md, "2^-y in integers".
+// |Exp2Fixed(y) - 2^64 2^-y| < kExp2Error for every y; proof in docs/sampler.md, "2^-y in
+// integers".
 inline constexpr uint64_t kExp2Error = 2;
 
 inline uint64_t Exp2Fixed(FixedPoint y) {

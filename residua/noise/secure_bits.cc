@@ -91,8 +91,7 @@ void SecureBits::SeedFromOs() {
 // Wipes its argument.
 void SecureBits::SetKey(std::span<std::byte> key_and_counter) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(key_and_counter.data());
-  const int done =
-      EVP_EncryptInit_ex(cipher_->context, nullptr, nullptr, bytes, bytes + kKeyBytes);
+  const int done = EVP_EncryptInit_ex(cipher_->context, nullptr, nullptr, bytes, bytes + kKeyBytes);
   OPENSSL_cleanse(key_and_counter.data(), key_and_counter.size());
   if (done != 1) Fail(ErrorKind::kEntropy, "random bits: OpenSSL refused a key");
 }

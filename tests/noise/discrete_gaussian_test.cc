@@ -77,8 +77,8 @@ TEST_P(Bricks, Fit) {
         PowerOfTwo(80), PowerOfTwo(104), PowerOfTwo(112)}) {
     const DiscreteGaussianSampler sampler(variance);
     DeterministicBits bits(++seed);
-    ExpectFits(DrawWith<int64_t>(
-                   kNumSamples, [&](auto out) { sampler.SampleBricks(GetParam(), bits, out); }),
+    ExpectFits(DrawWith<int64_t>(kNumSamples,
+                                 [&](auto out) { sampler.SampleBricks(GetParam(), bits, out); }),
                variance);
   }
 }
@@ -87,9 +87,8 @@ INSTANTIATE_TEST_SUITE_P(AllSizes, Bricks, testing::Values(12, 13, 14, 15, 16));
 
 TEST(DiscreteGaussian, WideIntegersFit) {
   uint64_t seed = 300;
-  for (const Rational& variance :
-       {Rational(3), Rational(1000000), PowerOfTwo(100), Awkward(PowerOfTwo(120)),
-        PowerOfTwo(126)}) {
+  for (const Rational& variance : {Rational(3), Rational(1000000), PowerOfTwo(100),
+                                   Awkward(PowerOfTwo(120)), PowerOfTwo(126)}) {
     const DiscreteGaussianSampler sampler(variance);
     DeterministicBits bits(++seed);
     ExpectFits(DrawWith<Int128>(kNumSamples, [&](auto out) { sampler.SampleDirect(bits, out); }),
@@ -113,8 +112,7 @@ TEST(DiscreteGaussian, EveryBatchSizeFits) {
                                  [&](auto out) {
                                    for (size_t i = 0; i < out.size(); i += batch) {
                                      const size_t count = std::min(batch, out.size() - i);
-                                     SampleDiscreteGaussian(variance, bits,
-                                                            out.subspan(i, count));
+                                     SampleDiscreteGaussian(variance, bits, out.subspan(i, count));
                                    }
                                  }),
                variance);
@@ -228,8 +226,7 @@ std::string ErrorOf(const Rational& variance, ErrorKind kind) {
 
 TEST(DiscreteGaussian, RefusesVariancesOutOfRange) {
   for (const Rational& variance : {Rational(0), Rational(-4), Rational(99, 10000)}) {
-    EXPECT_NE(ErrorOf<int64_t>(variance, ErrorKind::kBadInput).find("variance"),
-              std::string::npos);
+    EXPECT_NE(ErrorOf<int64_t>(variance, ErrorKind::kBadInput).find("variance"), std::string::npos);
     EXPECT_NE(ErrorOf<Int128>(variance, ErrorKind::kBadInput).find("variance"), std::string::npos);
     EXPECT_THROW(DiscreteGaussianVariance(variance), Error);
   }

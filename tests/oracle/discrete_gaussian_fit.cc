@@ -72,9 +72,9 @@ template <typename Sample>
 std::vector<int> Classify(std::span<const Sample> samples, std::span<const Interval> intervals) {
   std::vector<int> classes(samples.size());
   for (size_t i = 0; i < samples.size(); ++i) {
-    const auto found = std::lower_bound(
-        intervals.begin(), intervals.end(), static_cast<double>(samples[i]),
-        [](const Interval& interval, double x) { return interval.last < x; });
+    const auto found =
+        std::lower_bound(intervals.begin(), intervals.end(), static_cast<double>(samples[i]),
+                         [](const Interval& interval, double x) { return interval.last < x; });
     classes[i] = static_cast<int>(found - intervals.begin());
   }
   return classes;
@@ -128,8 +128,8 @@ double IndependenceProbability(std::span<const int> classes, std::span<const Int
     counts[first * size + second] += 1.0;
   }
   for (size_t i = 0; i < size * size; ++i) {
-    expected[i] = group_probability[i / size] * group_probability[i % size] *
-                  static_cast<double>(num_pairs);
+    expected[i] =
+        group_probability[i / size] * group_probability[i % size] * static_cast<double>(num_pairs);
   }
   return ChiSquareTail(ChiSquare(counts, expected), static_cast<int>(size * size) - 1);
 }
@@ -165,8 +165,7 @@ bool FitsDiscreteGaussian(std::span<const int64_t> samples, const Rational& vari
   return Fits(samples, variance, alpha);
 }
 
-bool FitsDiscreteGaussian(std::span<const Int128> samples, const Rational& variance,
-                          double alpha) {
+bool FitsDiscreteGaussian(std::span<const Int128> samples, const Rational& variance, double alpha) {
   return Fits(samples, variance, alpha);
 }
 
