@@ -41,7 +41,7 @@ class ScaledSquare {
         window_(rate.exponent + 2 * shift_ - 128) {}
 
   // floor(mantissa x^2 2^(64 - exponent)) / 2^64, which lies in (y - (2 y + 1) 2^-64, y]. Where |x|
-  // 2^shift does not fit 80 bits, y is 2^31 or more, and the result is some number from there up.
+  // 2^shift does not fit 80 bits, y is 2^32 or more, and the result is some number from there up.
   FixedPoint operator()(UInt128 magnitude) const {
     if (magnitude >> (80 - shift_) != 0) [[unlikely]]
       return {UINT64_MAX, 0};
