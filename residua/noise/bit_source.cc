@@ -1,6 +1,6 @@
 #include "residua/noise/bit_source.h"
 
-#include <openssl/crypto.h>
+#include <string.h>
 
 #include <algorithm>
 #include <bit>
@@ -16,9 +16,9 @@ constexpr int kMaxZeroWords = 64;
 
 }  // namespace
 
-void Wipe(std::span<uint64_t> words) { OPENSSL_cleanse(words.data(), words.size_bytes()); }
+void Wipe(void* memory, size_t num_bytes) { explicit_bzero(memory, num_bytes); }
 
-BitSource::~BitSource() { Wipe(buffer_); }
+BitSource::~BitSource() { Wipe(buffer_.data(), sizeof(buffer_)); }
 
 BitReader::BitReader(BitSource& source) : source_(source) {
   if (source_.BufferIsShared()) source_.position_ = BitSource::kBufferWords;
@@ -26,7 +26,7 @@ BitReader::BitReader(BitSource& source) : source_(source) {
 }
 
 BitReader::~BitReader() {
-  Wipe(std::span(source_.buffer_).subspan(first_unwiped_, position_ - first_unwiped_));
+  Wipe(source_.buffer_.data() + first_unwiped_, (position_ - first_unwiped_) * sizeof(uint64_t));
   source_.position_ = position_;
 }
 

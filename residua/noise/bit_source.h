@@ -29,8 +29,8 @@ class BitSource {
  private:
   friend class BitReader;
 
-  // 16 KB: long enough that a refill's fixed cost (a new cipher key) is below 5 % of it, short
-  // enough to stay in a 32 KB first-level cache.
+  // 16 KB: long enough that a refill's fixed cost (a new cipher key, a fraction of a microsecond)
+  // is small beside it, short enough to stay in a 32 KB first-level cache.
   static constexpr size_t kBufferWords = 2048;
 
   alignas(64) std::array<uint64_t, kBufferWords> buffer_;
@@ -65,6 +65,6 @@ class BitReader {
 };
 
 // Overwrites memory in a way the compiler does not remove.
-void Wipe(std::span<uint64_t> words);
+void Wipe(void* memory, size_t num_bytes);
 
 }  // namespace residua

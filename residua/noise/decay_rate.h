@@ -31,18 +31,37 @@ struct DecayRate {
 };
 DecayRate DecayRateOf(const Rational& variance);
 
-// y = kappa x^2 in fixed point. |x| is first shifted left until kappa's exponent is 190 or 191, so
-// that the words of mantissa x^2 that hold y are the same for every variance.
+// y = kappa x^2 in fixed point. |x| is first shifted left, and kappa's exponent raised by twice as
+// much, to 182 or 183 (190 or 191 for the widest variances), so that the words of mantissa x^2 that
+// hold y are the same for every variance.
 class ScaledSquare {
  public:
   explicit ScaledSquare(const DecayRate& rate)
       : mantissa_(rate.mantissa),
-        shift_((191 - rate.exponent) / 2),
+        wide_(rate.exponent > 183),
+        shift_(((wide_ ? 191 : 183) - rate.exponent) / 2),
         window_(rate.exponent + 2 * shift_ - 128) {}
 
-  // floor(mantissa x^2 2^(64 - exponent)) / 2^64, which lies in (y - (2 y + 1) 2^-64, y]. Where |x|
-  // 2^shift does not fit 80 bits, y is 2^32 or more, and the result is some number from there up.
+  // floor(mantissa x^2 2^(64 - exponent)) / 2^64, which lies in (y - (2 y + 1) 2^-64, y]. Where the
+  // shifted |x| does not fit 64 bits (80 for the widest), y is 256 or more, and so is the result.
   FixedPoint operator()(UInt128 magnitude) const {
+    if (wide_) [[unlikely]]
+      return Wide(magnitude);
+    if (magnitude >> (64 - shift_) != 0) [[unlikely]]
+      return {UINT64_MAX, 0};
+    const uint64_t x = static_cast<uint64_t>(magnitude) << shift_;
+    const UInt128 square = static_cast<UInt128>(x) * x;
+    const UInt128 low = static_cast<UInt128>(mantissa_) * static_cast<uint64_t>(square);
+    const UInt128 high =
+        static_cast<UInt128>(mantissa_) * static_cast<uint64_t>(square >> 64) + (low >> 64);
+    const auto word_1 = static_cast<uint64_t>(high);
+    const auto word_2 = static_cast<uint64_t>(high >> 64);
+    return {.integer = word_2 >> window_,
+            .fraction = (word_1 >> window_) | (word_2 << (64 - window_))};
+  }
+
+ private:
+  FixedPoint Wide(UInt128 magnitude) const {
     if (magnitude >> (80 - shift_) != 0) [[unlikely]]
       return {UINT64_MAX, 0};
     const UInt128 x = magnitude << shift_;
@@ -63,10 +82,10 @@ class ScaledSquare {
             .fraction = (word_1 >> window_) | (word_2 << (64 - window_))};
   }
 
- private:
   uint64_t mantissa_;
-  int shift_;   // 0 to 67
-  int window_;  // 62 or 63: y 2^64 is mantissa (x 2^shift)^2 / 2^(64 + window)
+  bool wide_;
+  int shift_;   // 0 to 63
+  int window_;  // 54, 55, 62 or 63: y 2^64 is mantissa (x 2^shift)^2 / 2^(64 + window)
 };
 
 }  // namespace residua

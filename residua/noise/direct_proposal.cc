@@ -1,7 +1,5 @@
 #include "residua/noise/direct_proposal.h"
 
-#include <openssl/crypto.h>
-
 #include <bit>
 
 #include "residua/base/error.h"
@@ -95,7 +93,7 @@ void AttemptDirect(const DirectProposal& proposal, const Acceptance& acceptance,
     }
   }
   draws->count = count;
-  OPENSSL_cleanse(attempts.data(), num_attempts * sizeof(Attempt));
+  Wipe(attempts.data(), num_attempts * sizeof(Attempt));
 }
 
 }  // namespace residua

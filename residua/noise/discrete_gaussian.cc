@@ -63,7 +63,7 @@ void CheckFits(const Rational& variance) {
 
 // A block of random words on the stack, wiped when done with.
 struct RandomBlock {
-  ~RandomBlock() { Wipe(std::span(words).first(used)); }
+  ~RandomBlock() { Wipe(words.data(), used * sizeof(uint64_t)); }
 
   std::array<uint64_t, kBlockWords> words;
   size_t used = 0;

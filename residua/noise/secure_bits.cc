@@ -1,6 +1,5 @@
 #include "residua/noise/secure_bits.h"
 
-#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <pthread.h>
 #include <sys/random.h>
@@ -92,7 +91,7 @@ void SecureBits::SeedFromOs() {
 void SecureBits::SetKey(std::span<std::byte> key_and_counter) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(key_and_counter.data());
   const int done = EVP_EncryptInit_ex(cipher_->context, nullptr, nullptr, bytes, bytes + kKeyBytes);
-  OPENSSL_cleanse(key_and_counter.data(), key_and_counter.size());
+  Wipe(key_and_counter.data(), key_and_counter.size());
   if (done != 1) Fail(ErrorKind::kEntropy, "random bits: OpenSSL refused a key");
 }
 
