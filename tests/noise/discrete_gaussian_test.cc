@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <thread>
@@ -140,52 +141,69 @@ TEST(DiscreteGaussian, TinyVarianceIsZero) {
   }
 }
 
-// The tail bricks, which a million draws hardly reach, by drawing nothing else: given |x| beyond
-// X0, P(x) is proportional to f(x).
+// Draws from the two tail bricks, counted in eight intervals a side of `scale` integers each from
+// X0 on, the last of them unbounded.
+struct TailCounts {
+  std::array<double, 16> counts{};
+  double start;  // X0
+  double scale;
+};
+
+TailCounts CountTails(const DiscreteGaussianSampler& sampler, const BrickTable& table) {
+  TailCounts tails;
+  tails.start = std::ldexp(table.num_columns, table.log2_width);
+  tails.scale = std::max(1.0, std::floor(0.4 * sampler.variance().get_d() / tails.start));
+  const uint64_t right = table.interior.size() + table.edges.size();
+  DeterministicBits bits(600);
+  BitReader reader(bits);
+  for (size_t i = 0; i < 4 * kNumSamples; ++i) {
+    const bool negative = i % 2 == 1;
+    const BrickOutcome outcome =
+        ResolveBrick(table, sampler.acceptance(), right + (negative ? 1 : 0), 0, reader);
+    if (!outcome.accepted) continue;
+    const auto x = static_cast<double>(outcome.value);
+    const double distance = negative ? -x - tails.start - 1 : x - tails.start;
+    EXPECT_GE(distance, 0);
+    const auto interval = static_cast<size_t>(std::min(7.0, std::floor(distance / tails.scale)));
+    tails.counts[(negative ? 8 : 0) + interval] += 1;
+  }
+  return tails;
+}
+
+// Given |x| beyond X0, P(x) is proportional to f(x).
+bool TailsFit(const TailCounts& tails, double variance, double alpha) {
+  std::array<double, 16> expected{};
+  double weights = 0;
+  double accepted = 0;
+  for (double d = 0; d < 60 * tails.scale; ++d) {
+    const auto interval = static_cast<size_t>(std::min(7.0, std::floor(d / tails.scale)));
+    for (const size_t side : {0u, 1u}) {
+      const double x = tails.start + d + static_cast<double>(side);
+      const double f = std::exp((tails.start * tails.start - x * x) / (2 * variance));
+      expected[8 * side + interval] += f;
+      weights += f;
+    }
+  }
+  for (const double count : tails.counts) accepted += count;
+  double statistic = 0;
+  int degrees = -1;
+  for (size_t i = 0; i < 16; ++i) {
+    const double e = expected[i] / weights * accepted;
+    if (e < 5) continue;
+    statistic += (tails.counts[i] - e) * (tails.counts[i] - e) / e;
+    ++degrees;
+  }
+  return ChiSquareTail(statistic, degrees) >= alpha;
+}
+
+// The tail bricks, which a million draws hardly reach, by drawing nothing else.
 TEST(DiscreteGaussian, TailsFit) {
-  for (const Rational& variance : {Rational(3), Rational(400), Rational(100000000)}) {
-    const DiscreteGaussianSampler sampler(variance);
-    const BrickTable& table = sampler.Bricks(12);
-    const uint64_t right = table.interior.size() + table.edges.size();
-    DeterministicBits bits(600);
-    BitReader reader(bits);
-    const double start = std::ldexp(table.num_columns, table.log2_width);
-    // Distances from X0 in units of the local scale variance / X0, in eight intervals.
-    const double scale = std::max(1.0, std::floor(0.4 * variance.get_d() / start));
-    std::vector<double> counts(16);
-    std::vector<double> expected(16);
-    for (double d = 0; d < 60 * scale; ++d) {
-      const auto interval = static_cast<size_t>(std::min(7.0, std::floor(d / scale)));
-      const auto weight = [&](double x) {
-        return std::exp((start * start - x * x) / (2 * variance.get_d()));
-      };
-      expected[interval] += weight(start + d);
-      expected[8 + interval] += weight(start + 1 + d);
-    }
-    double total = 0;
-    for (const double e : expected) total += e;
-    size_t accepted = 0;
-    for (size_t i = 0; i < 4 * kNumSamples; ++i) {
-      const BrickOutcome outcome =
-          ResolveBrick(table, sampler.acceptance(), right + i % 2, 0, reader);
-      if (!outcome.accepted) continue;
-      ++accepted;
-      const auto x = static_cast<double>(outcome.value);
-      const bool negative = i % 2 == 1;
-      const double d = negative ? -x - start - 1 : x - start;
-      ASSERT_GE(d, 0);
-      counts[(negative ? 8 : 0) + static_cast<size_t>(std::min(7.0, std::floor(d / scale)))] += 1;
-    }
-    ASSERT_GT(accepted, kNumSamples / 20);
-    double statistic = 0;
-    int degrees = -1;
-    for (size_t i = 0; i < 16; ++i) {
-      const double e = expected[i] / total * static_cast<double>(accepted);
-      if (e < 5) continue;
-      statistic += (counts[i] - e) * (counts[i] - e) / e;
-      ++degrees;
-    }
-    EXPECT_GE(ChiSquareTail(statistic, degrees), kAlpha) << variance.get_d();
+  for (const double variance : {3.0, 400.0, 1e8}) {
+    const DiscreteGaussianSampler sampler{Rational(variance)};
+    const TailCounts tails = CountTails(sampler, sampler.Bricks(12));
+    EXPECT_TRUE(TailsFit(tails, variance, kAlpha)) << variance;
+    EXPECT_FALSE(TailsFit(tails, 1.03 * variance, kAlpha)) << variance;
+    EXPECT_FALSE(TailsFit(tails, 0.97 * variance, kAlpha)) << variance;
   }
 }
 
