@@ -1,5 +1,6 @@
 #include "residua/io/duckdb_connection.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -46,6 +47,11 @@ std::string Quoted(std::string_view text, char quote) {
 // DuckDB's message as one line, without the row of private data that its CSV errors quote: the
 // first line, and the last one before the suggestions.
 std::string OneLine(std::string_view message) {
+  // A stream's failure comes wrapped in another.
+  constexpr std::string_view kCause = "\nError: ";
+  if (const size_t cause = message.find(kCause); cause != std::string_view::npos) {
+    message.remove_prefix(cause + kCause.size());
+  }
   std::string first;
   std::string last;
   bool has_suggestions = false;
