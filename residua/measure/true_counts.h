@@ -8,7 +8,8 @@
 
 namespace residua {
 
-// The one door to true counts and residuals. Included by measure/ and its tests, by nothing else.
+// The one door to true counts and residuals. Included by measure/, its tests and its
+// benchmark, by nothing else.
 struct TrueCounts {
   using ResidualValues = TrueResidual::Values;
 
