@@ -25,3 +25,5 @@ if [ ${#missing[@]} -gt 0 ]; then
   "${as_root[@]}" apt-get -o Acquire::Retries=5 -qq update
   "${as_root[@]}" apt-get -o Acquire::Retries=5 -qq install -y --no-install-recommends "${missing[@]}"
 fi
+
+scripts/fetch_duckdb.sh

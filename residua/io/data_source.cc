@@ -1,0 +1,333 @@
+#include "residua/io/data_source.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "residua/base/error.h"
+#include "residua/io/csv_header.h"
+#include "residua/io/duckdb_connection.h"
+
+namespace residua {
+namespace {
+
+enum class FileFormat { kCsv, kParquet, kJson };
+
+// The columns there are, each with the SQL that names it, and what to SELECT them FROM.
+struct Relation {
+  std::string from;
+  std::vector<DuckDbColumn> columns;
+  std::vector<std::string> expressions;
+};
+
+// How a column leaves DuckDB.
+enum class ValueKind { kInteger, kNumber, kText };
+
+FileFormat FormatOf(const std::string& path) {
+  std::string name = std::filesystem::path(path).filename().string();
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (const std::string_view compressed : {".gz", ".zst"}) {
+    if (name.ends_with(compressed)) name.resize(name.size() - compressed.size());
+  }
+  const auto ends_with_any = [&](std::initializer_list<std::string_view> endings) {
+    return std::any_of(endings.begin(), endings.end(),
+                       [&](std::string_view ending) { return name.ends_with(ending); });
+  };
+  if (ends_with_any({".csv", ".tsv", ".txt"})) return FileFormat::kCsv;
+  if (ends_with_any({".parquet", ".pq"})) return FileFormat::kParquet;
+  if (ends_with_any({".json", ".jsonl", ".ndjson"})) return FileFormat::kJson;
+  if (ends_with_any({".duckdb", ".db", ".ddb"})) {
+    Fail(ErrorKind::kBadInput, "{}: a database needs a query; set database and query, not source",
+         ShownText(path));
+  }
+  Fail(ErrorKind::kBadInput,
+       "{}: not a kind of file that is read; use .csv, .tsv, .parquet, .json, .jsonl or .ndjson",
+       ShownText(path));
+}
+
+void CheckIsFile(const std::string& path) {
+  if (path.find("://") != std::string::npos) {
+    Fail(ErrorKind::kRefused, "{}: nothing is read over the network; download it and name the file",
+         ShownText(path));
+  }
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::not_found) {
+    Fail(ErrorKind::kIo, "{}: no such file; see that the path is right", ShownText(path));
+  }
+  if (error) Fail(ErrorKind::kIo, "{}: {}", ShownText(path), error.message());
+  if (status.type() == std::filesystem::file_type::directory) {
+    Fail(ErrorKind::kBadInput, "{}: a directory; name one file in it", ShownText(path));
+  }
+}
+
+Relation CsvRelation(DuckDbConnection& connection, const std::string& path) {
+  // The first line as it stands: a delimiter that no text has, and no quotes.
+  const std::optional<std::string> line = connection.FirstText(fmt::format(
+      "SELECT line FROM read_csv({}, auto_detect = false, columns = {{'line': 'VARCHAR'}}, "
+      "delim = chr(1), quote = '', escape = '', header = false, strict_mode = false) LIMIT 1",
+      SqlText(path)));
+  if (!line.has_value()) {
+    Fail(ErrorKind::kBadInput, "{}: the file is empty; its first line must name the columns",
+         ShownText(path));
+  }
+  const CsvHeader header = ParseCsvHeader(*line);
+  Relation relation;
+  std::vector<std::string> types;
+  for (size_t k = 0; k < header.names.size(); ++k) {
+    relation.columns.push_back({header.names[k], "VARCHAR"});
+    relation.expressions.push_back(fmt::format("c{}", k));
+    types.push_back(fmt::format("c{}: 'VARCHAR'", k));
+  }
+  // All said, nothing sniffed: sniffing may skip rows that do not look like the others.
+  relation.from = fmt::format(
+      "read_csv({}, auto_detect = false, columns = {{{}}}, delim = {}, quote = '\"', escape = "
+      "'\"', "
+      "header = true, skip = 0, comment = '', nullstr = '', strict_mode = true, null_padding = "
+      "false)",
+      SqlText(path), fmt::join(types, ", "), SqlText(std::string(1, header.delimiter)));
+  return relation;
+}
+
+Relation NamedRelation(DuckDbConnection& connection, std::string from) {
+  Relation relation{std::move(from), {}, {}};
+  relation.columns = connection.Describe("SELECT * FROM " + relation.from);
+  for (const DuckDbColumn& column : relation.columns) {
+    relation.expressions.push_back(SqlName(column.name));
+  }
+  return relation;
+}
+
+bool HasAllColumns(const Relation& relation, const Domain& domain) {
+  return std::all_of(domain.attributes().begin(), domain.attributes().end(), [&](const auto& a) {
+    return std::any_of(relation.columns.begin(), relation.columns.end(),
+                       [&](const DuckDbColumn& column) { return column.name == a.name; });
+  });
+}
+
+// Names are found by looking at the first records, at all of them if some are not there. Values are
+// then read as text, so that no record's type depends on the others.
+Relation JsonRelation(DuckDbConnection& connection, const std::string& path, const Domain& domain) {
+  Relation found = NamedRelation(connection, fmt::format("read_json({})", SqlText(path)));
+  if (!HasAllColumns(found, domain)) {
+    found =
+        NamedRelation(connection, fmt::format("read_json({}, sample_size = -1)", SqlText(path)));
+  }
+  if (!HasAllColumns(found, domain)) return found;
+  Relation relation;
+  std::vector<std::string> types;
+  for (const Attribute& attribute : domain.attributes()) {
+    relation.columns.push_back({attribute.name, "VARCHAR"});
+    relation.expressions.push_back(SqlName(attribute.name));
+    types.push_back(SqlText(attribute.name) + ": 'VARCHAR'");
+  }
+  relation.from =
+      fmt::format("read_json({}, columns = {{{}}})", SqlText(path), fmt::join(types, ", "));
+  return relation;
+}
+
+size_t FindColumn(const std::string& file, const Relation& relation, const Attribute& attribute) {
+  std::vector<size_t> matches;
+  std::string similar;
+  const auto same_but_for_case = [](const std::string& a, const std::string& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
+      return std::tolower(x) == std::tolower(y);
+    });
+  };
+  for (size_t k = 0; k < relation.columns.size(); ++k) {
+    const std::string& name = relation.columns[k].name;
+    if (name == attribute.name) matches.push_back(k);
+    if (same_but_for_case(name, attribute.name)) similar = name;
+  }
+  if (matches.size() == 1) return matches.front();
+  if (matches.size() > 1) {
+    Fail(ErrorKind::kBadInput, "{}: column '{}' is there {} times; rename all but one", file,
+         ShownText(attribute.name), matches.size());
+  }
+  if (!similar.empty()) {
+    Fail(ErrorKind::kBadInput, "{}: no column '{}', but a column '{}'; spell {} like the column",
+         file, ShownText(attribute.name), ShownText(similar), SpecKey(attribute));
+  }
+  constexpr size_t kMaxListed = 8;
+  std::vector<std::string> names;
+  for (size_t k = 0; k < std::min(relation.columns.size(), kMaxListed); ++k) {
+    names.push_back(ShownText(relation.columns[k].name));
+  }
+  if (relation.columns.size() > kMaxListed) names.emplace_back("...");
+  Fail(ErrorKind::kBadInput, "{}: no column '{}'; it has {}: rename or remove {}", file,
+       ShownText(attribute.name), fmt::join(names, ", "), SpecKey(attribute));
+}
+
+// The kind to read a column of this SQL type as. Wide integers and decimals are read as text, which
+// loses no digit.
+ValueKind KindOf(const std::string& file, const Attribute& attribute, const std::string& type) {
+  static const std::set<std::string, std::less<>> integers = {
+      "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "BOOLEAN"};
+  static const std::set<std::string, std::less<>> wide = {"UBIGINT", "HUGEINT", "UHUGEINT",
+                                                          "BIGNUM"};
+  static const std::set<std::string, std::less<>> others = {"FLOAT", "DOUBLE", "VARCHAR", "JSON",
+                                                            "\"NULL\""};
+  const bool is_nested = type.ends_with(']') || type.starts_with("STRUCT(") ||
+                         type.starts_with("MAP(") || type.starts_with("UNION(");
+  const bool is_decimal = type.starts_with("DECIMAL(");
+  const bool is_number_or_text = integers.contains(type) || wide.contains(type) || is_decimal ||
+                                 others.contains(type) || type.starts_with("ENUM(");
+  const auto& cells = attribute.encoding.cells;
+  const bool is_listed = std::holds_alternative<ValueEncoding>(cells);
+  if (is_nested || (!is_listed && !is_number_or_text)) {
+    Fail(ErrorKind::kBadInput, "{}: column '{}' is of type {}, which cannot be read as {}; {}",
+         file, ShownText(attribute.name), ShownText(type),
+         is_listed ? "values"
+                   : (std::holds_alternative<CutEncoding>(cells) ? "a number" : "an integer"),
+         is_nested ? "take one value of it in a query"
+                   : fmt::format("give {} values, or convert it in a query", SpecKey(attribute)));
+  }
+  if (is_listed) return ValueKind::kText;
+  if (type == "FLOAT" || type == "DOUBLE") return ValueKind::kNumber;
+  if (std::holds_alternative<CutEncoding>(cells)) {
+    const bool is_number = integers.contains(type) || wide.contains(type) || is_decimal;
+    return is_number ? ValueKind::kNumber : ValueKind::kText;
+  }
+  return integers.contains(type) ? ValueKind::kInteger : ValueKind::kText;
+}
+
+// Collects the codes of one relation, chunk after chunk.
+class TableReader {
+ public:
+  TableReader(const std::string& file, const Relation& relation, const Domain& domain)
+      : domain_(domain) {
+    std::vector<std::string> selected;
+    for (const Attribute& attribute : domain.attributes()) {
+      columns_.push_back(EmptyCodeColumn(attribute));
+      encoders_.push_back(std::make_unique<ValueEncoder>(attribute, file));
+      const size_t k = FindColumn(file, relation, attribute);
+      kinds_.push_back(KindOf(file, attribute, relation.columns[k].type));
+      constexpr std::array<std::string_view, 3> kSqlTypes = {"BIGINT", "DOUBLE", "VARCHAR"};
+      selected.push_back(fmt::format("CAST({} AS {})", relation.expressions[k],
+                                     kSqlTypes[static_cast<size_t>(kinds_.back())]));
+    }
+    select_ = fmt::format("SELECT {} FROM {}", fmt::join(selected, ", "), relation.from);
+  }
+
+  ReadResult Read(DuckDbConnection& connection) {
+    connection.Stream(select_, [&](const DuckDbChunk& chunk) { Append(chunk); });
+    for (const auto& encoder : encoders_) report_.attributes.push_back(encoder->report());
+    return {EncodedTable(domain_, std::move(columns_)), std::move(report_)};
+  }
+
+ private:
+  void Append(const DuckDbChunk& chunk) {
+    const auto num_rows = static_cast<size_t>(chunk.num_rows());
+    codes_.resize(static_cast<size_t>(domain_.size()) * num_rows);
+    is_dropped_.assign(num_rows, 0);
+    for (int i = 0; i < domain_.size(); ++i) {
+      int32_t* codes = codes_.data() + static_cast<size_t>(i) * num_rows;
+      switch (kinds_[static_cast<size_t>(i)]) {
+        case ValueKind::kInteger:
+          Encode(chunk, i, chunk.Values<int64_t>(i), codes);
+          break;
+        case ValueKind::kNumber:
+          Encode(chunk, i, chunk.Values<double>(i), codes);
+          break;
+        case ValueKind::kText:
+          Encode(chunk, i, chunk.Values<duckdb_string_t>(i), codes);
+          break;
+      }
+    }
+    for (int i = 0; i < domain_.size(); ++i) {
+      const int32_t* codes = codes_.data() + static_cast<size_t>(i) * num_rows;
+      std::visit(
+          [&](auto& column) {
+            using Code = typename std::decay_t<decltype(column)>::value_type;
+            for (size_t row = 0; row < num_rows; ++row) {
+              if (!is_dropped_[row]) column.push_back(static_cast<Code>(codes[row]));
+            }
+          },
+          columns_[static_cast<size_t>(i)]);
+    }
+    report_.num_rows_read += chunk.num_rows();
+    report_.num_rows_dropped += std::count(is_dropped_.begin(), is_dropped_.end(), 1);
+  }
+
+  template <typename Value>
+  void Encode(const DuckDbChunk& chunk, int i, const Value* values, int32_t* codes) {
+    ValueEncoder& encoder = *encoders_[static_cast<size_t>(i)];
+    const uint64_t* validity = chunk.Validity(i);
+    for (size_t row = 0; row < is_dropped_.size(); ++row) {
+      const int64_t row_number = report_.num_rows_read + static_cast<int64_t>(row) + 1;
+      if (validity != nullptr && (validity[row / 64] >> (row % 64) & 1) == 0) {
+        codes[row] = encoder.EncodeMissing(row_number);
+      } else if constexpr (std::is_same_v<Value, duckdb_string_t>) {
+        codes[row] = encoder.Encode(TextOf(values[row]), row_number);
+      } else {
+        codes[row] = encoder.Encode(values[row], row_number);
+      }
+      if (codes[row] == ValueEncoder::kDropRow) is_dropped_[row] = 1;
+    }
+  }
+
+  const Domain& domain_;
+  std::vector<CodeColumn> columns_;
+  std::vector<std::unique_ptr<ValueEncoder>> encoders_;
+  std::vector<ValueKind> kinds_;
+  std::string select_;
+  std::vector<int32_t> codes_;    // of one chunk, column by column
+  std::vector<char> is_dropped_;  // of one chunk
+  ReadReport report_;
+};
+
+ReadResult ReadQuery(const DataSource& source, const Domain& domain) {
+  if (source.database.empty() || source.query.empty()) {
+    Fail(ErrorKind::kBadInput, "data: a query needs a database and a database a query; set both");
+  }
+  CheckIsFile(source.database);
+  const std::string file = ShownText(source.database);
+  DuckDbConnection connection = DuckDbConnection::ReadOnly(file, source.database);
+  connection.CheckIsOneSelect(source.query);
+  std::string query = source.query;
+  while (!query.empty() &&
+         (query.back() == ';' || std::isspace(static_cast<unsigned char>(query.back())))) {
+    query.pop_back();
+  }
+  // On lines of its own, so that a comment at its end ends there.
+  const Relation relation = NamedRelation(connection, "(\n" + query + "\n) AS source");
+  return TableReader(file, relation, domain).Read(connection);
+}
+
+}  // namespace
+
+ReadResult ReadEncodedTable(const DataSource& source, const Domain& domain) {
+  if (source.source.empty()) return ReadQuery(source, domain);
+  if (!source.database.empty() || !source.query.empty()) {
+    Fail(ErrorKind::kBadInput, "data: both source and a database query are set; keep one");
+  }
+  CheckIsFile(source.source);
+  const FileFormat format = FormatOf(source.source);
+  const std::string file = ShownText(source.source);
+  DuckDbConnection connection = DuckDbConnection::InMemory(file, source.source);
+  Relation relation;
+  switch (format) {
+    case FileFormat::kCsv:
+      relation = CsvRelation(connection, source.source);
+      break;
+    case FileFormat::kParquet:
+      relation = NamedRelation(connection, fmt::format("read_parquet({})", SqlText(source.source)));
+      break;
+    case FileFormat::kJson:
+      relation = JsonRelation(connection, source.source, domain);
+      break;
+  }
+  return TableReader(file, relation, domain).Read(connection);
+}
+
+}  // namespace residua

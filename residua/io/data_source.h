@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "residua/io/value_encoder.h"
+#include "residua/measure/encoded_table.h"
+#include "residua/model/domain.h"
+
+namespace residua {
+
+// Where the rows come from: either a file `source` (.csv, .tsv, .parquet, .json, .jsonl or .ndjson;
+// text may be compressed, .csv.gz), or a `query` on the DuckDB file `database`.
+struct DataSource {
+  std::string source;
+  std::string database;
+  std::string query;
+};
+
+// What reading did, for the curator's eyes: these are true counts of the data.
+struct ReadReport {
+  int64_t num_rows_read = 0;
+  int64_t num_rows_dropped = 0;             // each once, whatever the number of its values outside
+  std::vector<AttributeReport> attributes;  // in the order of the domain
+};
+
+struct ReadResult {
+  EncodedTable table;
+  ReadReport report;
+};
+
+// Reads the columns named like the attributes, and no other, and encodes them chunk by chunk. Every
+// value meets its attribute's policy, also in a row that another attribute drops. Nothing is read
+// over the network, no extension is loaded, and a query sees the database file alone.
+//
+// CSV: the first line names the columns; a value is text, missing when empty. Integer and cut
+// attributes parse it; `values` are compared with it as it stands. Other sources keep their types:
+// numbers and booleans are compared with `values` as SQL prints them. Cuts compare as doubles.
+ReadResult ReadEncodedTable(const DataSource& source, const Domain& domain);
+
+}  // namespace residua

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <duckdb.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace residua {
+
+// The only header that shows DuckDB; included inside io/ alone.
+
+struct DuckDbColumn {
+  std::string name;
+  std::string type;  // as SQL writes it: BIGINT, DECIMAL(18,3), INTEGER[]
+};
+
+// One chunk of a result: the columns' values beside each other, at most a few thousand rows. Values
+// are valid until the visit it was passed to returns.
+class DuckDbChunk {
+ public:
+  explicit DuckDbChunk(duckdb_data_chunk chunk) : chunk_(chunk) {}
+
+  int64_t num_rows() const { return static_cast<int64_t>(duckdb_data_chunk_get_size(chunk_)); }
+
+  // The values of a column whose SQL type is BIGINT (int64_t), DOUBLE (double) or VARCHAR
+  // (duckdb_string_t).
+  template <typename Value>
+  const Value* Values(int column) const {
+    return static_cast<const Value*>(duckdb_vector_get_data(Vector(column)));
+  }
+  // A bit a row, set where there is a value; null when every row has one.
+  const uint64_t* Validity(int column) const { return duckdb_vector_get_validity(Vector(column)); }
+
+ private:
+  duckdb_vector Vector(int column) const {
+    return duckdb_data_chunk_get_vector(chunk_, static_cast<idx_t>(column));
+  }
+  duckdb_data_chunk chunk_;
+};
+
+inline std::string_view TextOf(const duckdb_string_t& text) {
+  const uint32_t length = text.value.inlined.length;
+  return {length <= sizeof(text.value.inlined.inlined) ? text.value.inlined.inlined
+                                                       : text.value.pointer.ptr,
+          length};
+}
+
+// A connection with no way to the network, to extensions that are not built in, or to any file but
+// the one it was opened for. Errors are thrown as one line that begins with `name`.
+class DuckDbConnection {
+ public:
+  // Nothing but memory, and the file at `readable_path` to read from if it is not empty.
+  static DuckDbConnection InMemory(const std::string& name, const std::string& readable_path);
+  // An existing database, to be read and not written.
+  static DuckDbConnection ReadOnly(const std::string& name, const std::string& database_path);
+
+  DuckDbConnection(DuckDbConnection&& other) noexcept;
+  DuckDbConnection& operator=(DuckDbConnection&&) = delete;
+  ~DuckDbConnection();
+
+  void Run(const std::string& sql);
+  // The columns `select` would return.
+  std::vector<DuckDbColumn> Describe(const std::string& select);
+  // The first value of the first row as text, or nothing.
+  std::optional<std::string> FirstText(const std::string& select);
+  // Runs one statement and passes its result on chunk by chunk, in order, without ever holding all.
+  void Stream(const std::string& select, const std::function<void(const DuckDbChunk&)>& visit);
+  // Error{kBadInput} unless `sql` is exactly one SELECT statement.
+  void CheckIsOneSelect(const std::string& sql);
+
+ private:
+  DuckDbConnection(std::string name, const std::string& path, const std::string& readable_path,
+                   bool read_only);
+  [[noreturn]] void FailWith(const char* duckdb_message) const;
+
+  std::string name_;
+  duckdb_database database_ = nullptr;
+  duckdb_connection connection_ = nullptr;
+};
+
+// 'it''s' and "a ""b"" c": text as an SQL literal and as an SQL identifier.
+std::string SqlText(std::string_view text);
+std::string SqlName(std::string_view name);
+
+}  // namespace residua

@@ -1,0 +1,242 @@
+#include "residua/io/value_encoder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+#include "residua/base/error.h"
+#include "residua/measure/encoded_table.h"
+
+namespace residua {
+namespace {
+
+std::string_view Trimmed(std::string_view text) {
+  const auto is_space = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
+  return text;
+}
+
+std::optional<int64_t> ParseInteger(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<double> ParseNumber(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (end != text.data() + text.size() || error == std::errc::invalid_argument) {
+    return std::nullopt;
+  }
+  // Beyond a double: strtod says which way, to zero or to an infinity.
+  if (error == std::errc::result_out_of_range)
+    return std::strtod(std::string(text).c_str(), nullptr);
+  return value;
+}
+
+// 2^63, the first double above every int64_t.
+constexpr double kTwoTo63 = 9223372036854775808.0;
+
+}  // namespace
+
+std::string ShownText(std::string_view text) {
+  constexpr size_t kMaxShown = 60;  // enough to find the value by
+  std::string shown;
+  for (const char c : text) {
+    // Not in the middle of a UTF-8 character.
+    if (shown.size() >= kMaxShown && (static_cast<unsigned char>(c) & 0xc0) != 0x80) {
+      return shown + "...";
+    }
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else {
+      shown += c;
+    }
+  }
+  return shown;
+}
+
+std::string SpecKey(const Attribute& attribute) {
+  const auto is_bare = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' ||
+           c == '-';
+  };
+  if (std::all_of(attribute.name.begin(), attribute.name.end(), is_bare)) {
+    return "attributes." + attribute.name;
+  }
+  std::string key = "attributes.\"";
+  for (const char c : ShownText(attribute.name)) {
+    if (c == '"') key += '\\';
+    key += c;
+  }
+  return key + '"';
+}
+
+ValueEncoder::ValueEncoder(const Attribute& attribute, std::string file)
+    : attribute_(attribute), file_(std::move(file)) {
+  EmptyCodeColumn(attribute_);  // refuses what is too large to code
+  const Encoding& encoding = attribute_.encoding;
+  const int64_t num_nulls = encoding.null_cell ? 1 : 0;
+  int64_t num_cells = attribute_.size - num_nulls;
+  last_ = num_cells - 1;
+  if (const auto* integers = std::get_if<IntegerEncoding>(&encoding.cells)) {
+    first_ = integers->first;
+    last_ = integers->last;
+    if (first_ > last_ || __builtin_sub_overflow(last_, first_, &num_cells) ||
+        __builtin_add_overflow(num_cells, 1, &num_cells)) {
+      Fail(ErrorKind::kBadInput, "{}: integers = [{}, {}] is not a range that can be counted",
+           SpecKey(attribute_), first_, last_);
+    }
+  }
+  cuts_ = std::get_if<CutEncoding>(&encoding.cells);
+  if (cuts_ != nullptr) num_cells = static_cast<int64_t>(cuts_->cuts.size()) + 1;
+  values_ = std::get_if<ValueEncoding>(&encoding.cells);
+  if (values_ != nullptr) {
+    num_cells = static_cast<int64_t>(values_->values.size());
+    for (const std::string& value : values_->values) {
+      code_of_value_.emplace(value, static_cast<int32_t>(code_of_value_.size()));
+    }
+    if (static_cast<int64_t>(code_of_value_.size()) != num_cells) {
+      Fail(ErrorKind::kBadInput, "{}: a value is listed twice; list each once",
+           SpecKey(attribute_));
+    }
+  }
+  if (num_cells + num_nulls != attribute_.size) {
+    Fail(ErrorKind::kBadInput, "{}: the encoding has {} cells and the attribute {}",
+         SpecKey(attribute_), num_cells + num_nulls, attribute_.size);
+  }
+  if (encoding.outside == OutsidePolicy::kClamp && !IsIntegral()) {
+    Fail(ErrorKind::kBadInput,
+         "{}: outside = \"clamp\" is for integers; choose \"error\", \"drop\" or \"null\"",
+         SpecKey(attribute_));
+  }
+  if (encoding.outside == OutsidePolicy::kNull && !encoding.null_cell) {
+    Fail(ErrorKind::kBadInput, "{}: outside = \"null\" needs null = true", SpecKey(attribute_));
+  }
+}
+
+ValueEncoder::Cell ValueEncoder::CellOfInteger(int64_t value) const {
+  if (value < first_) return {-1, Fault::kBelow};
+  if (value > last_) return {-1, Fault::kAbove};
+  return {static_cast<int32_t>(value - first_), {}};
+}
+
+ValueEncoder::Cell ValueEncoder::CellOfNumber(double value) const {
+  if (std::isnan(value)) return {-1, IsIntegral() ? Fault::kNotInteger : Fault::kNotNumber};
+  if (cuts_ != nullptr) {
+    const auto& cuts = cuts_->cuts;
+    return {static_cast<int32_t>(std::lower_bound(cuts.begin(), cuts.end(), value) - cuts.begin()),
+            {}};
+  }
+  if (value >= kTwoTo63) return {-1, Fault::kAbove};
+  if (value < -kTwoTo63) return {-1, Fault::kBelow};
+  if (value != std::trunc(value)) return {-1, Fault::kNotInteger};
+  return CellOfInteger(static_cast<int64_t>(value));
+}
+
+ValueEncoder::Cell ValueEncoder::CellOfText(std::string_view value) const {
+  const std::string_view text = Trimmed(value);
+  if (IsIntegral()) {
+    if (const auto integer = ParseInteger(text)) return CellOfInteger(*integer);
+  }
+  if (const auto number = ParseNumber(text)) return CellOfNumber(*number);
+  return {-1, IsIntegral() ? Fault::kNotInteger : Fault::kNotNumber};
+}
+
+ValueEncoder::Cell ValueEncoder::CellOfListed(std::string_view value) const {
+  const auto at = code_of_value_.find(value);
+  if (at == code_of_value_.end()) return {-1, Fault::kNotListed};
+  return {at->second, {}};
+}
+
+int32_t ValueEncoder::Encode(int64_t value, int64_t row) {
+  RESIDUA_CHECK(IsIntegral());
+  const Cell cell = CellOfInteger(value);
+  return cell.code >= 0 ? cell.code : Place(cell.fault, fmt::format("{}", value), row);
+}
+
+int32_t ValueEncoder::Encode(double value, int64_t row) {
+  RESIDUA_CHECK(values_ == nullptr);
+  const Cell cell = CellOfNumber(value);
+  return cell.code >= 0 ? cell.code : Place(cell.fault, fmt::format("{}", value), row);
+}
+
+int32_t ValueEncoder::Encode(std::string_view value, int64_t row) {
+  const Cell cell = values_ != nullptr ? CellOfListed(value) : CellOfText(value);
+  if (cell.code >= 0) return cell.code;
+  const bool is_number = cell.fault == Fault::kBelow || cell.fault == Fault::kAbove;
+  return Place(cell.fault,
+               is_number ? ShownText(Trimmed(value)) : fmt::format("'{}'", ShownText(value)), row);
+}
+
+int32_t ValueEncoder::EncodeMissing(int64_t row) {
+  if (attribute_.encoding.null_cell) return static_cast<int32_t>(attribute_.size - 1);
+  if (attribute_.encoding.outside == OutsidePolicy::kDrop) {
+    ++report_.num_dropped;
+    return kDropRow;
+  }
+  Fail(ErrorKind::kBadInput,
+       "{}: column '{}' has no value in row {}; set null = true or outside = \"drop\" for {}",
+       file_, ShownText(attribute_.name), row, SpecKey(attribute_));
+}
+
+int32_t ValueEncoder::Place(Fault fault, std::string_view shown_value, int64_t row) {
+  switch (attribute_.encoding.outside) {
+    case OutsidePolicy::kError:
+      break;
+    case OutsidePolicy::kDrop:
+      ++report_.num_dropped;
+      return kDropRow;
+    case OutsidePolicy::kNull:
+      ++report_.num_nulled;
+      return static_cast<int32_t>(attribute_.size - 1);
+    case OutsidePolicy::kClamp:
+      if (fault != Fault::kBelow && fault != Fault::kAbove) break;
+      ++report_.num_clamped;
+      return fault == Fault::kBelow ? 0 : static_cast<int32_t>(last_ - first_);
+  }
+  FailOutside(fault, shown_value, row);
+}
+
+void ValueEncoder::FailOutside(Fault fault, std::string_view shown_value, int64_t row) const {
+  const bool is_coded = std::holds_alternative<std::monostate>(attribute_.encoding.cells);
+  std::string problem;
+  std::string other_remedy;
+  switch (fault) {
+    case Fault::kBelow:
+    case Fault::kAbove:
+      problem = fmt::format("outside {}..{}", first_, last_);
+      other_remedy = is_coded ? "give it more cells" : "widen integers";
+      break;
+    case Fault::kNotInteger:
+      problem = "not an integer";
+      other_remedy = "give it cuts or values instead of integers";
+      break;
+    case Fault::kNotNumber:
+      problem = "not a number";
+      other_remedy = "give it values instead of cuts";
+      break;
+    case Fault::kNotListed:
+      problem = "not among its values";
+      other_remedy = "add it to values";
+      break;
+  }
+  const bool can_clamp = fault == Fault::kBelow || fault == Fault::kAbove;
+  Fail(ErrorKind::kBadInput,
+       "{}: column '{}' has the value {} (row {}), {}; set outside = {}\"drop\" or \"null\"{} for "
+       "{}, "
+       "or {}",
+       file_, ShownText(attribute_.name), shown_value, row, problem, can_clamp ? "\"clamp\", " : "",
+       attribute_.encoding.null_cell ? "" : " (with null = true)", SpecKey(attribute_),
+       other_remedy);
+}
+
+}  // namespace residua

@@ -1,0 +1,184 @@
+#include "residua/measure/counting.h"
+
+#include <tbb/info.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "residua/base/checked.h"
+#include "residua/base/error.h"
+#include "residua/measure/counting_plan.h"
+#include "residua/measure/row_counter.h"
+#include "residua/measure/sum_down.h"
+#include "residua/measure/true_counts.h"
+
+namespace residua {
+namespace {
+
+// Tables [first, last) of the plan, each counted over `num_shards` parts of the rows.
+struct Batch {
+  size_t first = 0;
+  size_t last = 0;
+  int num_shards = 1;
+};
+
+// Counts the tables of a plan. `Counter` holds any number up to the number of rows, so neither
+// counters nor sums of them can wrap: no cell of any marginal exceeds the number of rows.
+template <typename Counter>
+class BatchCounter {
+ public:
+  BatchCounter(const EncodedTable& table, const Domain& domain, std::span<const AttributeSet> sets,
+               const CountingOptions& options)
+      : table_(table),
+        domain_(domain),
+        sets_(sets),
+        plan_(PlanCounting(domain, sets, table.num_rows(),
+                           options.memory_budget_bytes / kBytesPerWidenedCell)),
+        arena_(options.num_threads > 0 ? options.num_threads : tbb::info::default_concurrency()),
+        budget_(options.memory_budget_bytes) {}
+
+  void Run(const std::function<void(std::vector<TrueMarginal>&&)>& visit) {
+    for (Batch batch = NextBatch(0); batch.first < plan_.size(); batch = NextBatch(batch.last)) {
+      visit(Count(batch));
+    }
+  }
+
+ private:
+  // Counters of one shard, as much again for the sums on the way down, and the finished marginals.
+  int64_t Bytes(const CountedTable& counted) const {
+    int64_t bytes = CheckedMultiply(counted.num_cells, 2 * int64_t{sizeof(Counter)});
+    for (const int k : counted.sets) {
+      const int64_t cells = NumCellsInMemory(domain_, sets_[static_cast<size_t>(k)]);
+      bytes = CheckedAdd(bytes, CheckedMultiply(cells, sizeof(int64_t)));
+    }
+    return bytes;
+  }
+
+  Batch NextBatch(size_t first) const {
+    Batch batch{first, first, 1};
+    int64_t bytes = 0;
+    int64_t shard_bytes = 0;
+    while (batch.last < plan_.size()) {
+      const CountedTable& counted = plan_[batch.last];
+      const int64_t more = Bytes(counted);
+      if (more > budget_ && batch.last == first) {
+        Fail(
+            ErrorKind::kTooLarge,
+            "counting {} takes {} bytes, over the memory budget of {}; raise the budget or ask for "
+            "fewer attributes together",
+            SetName(domain_, counted.attributes), more, budget_);
+      }
+      if (more > budget_ - bytes) break;
+      bytes += more;
+      shard_bytes += counted.num_cells * int64_t{sizeof(Counter)};
+      ++batch.last;
+    }
+    // Fewer tables than threads can share: split the rows too, where there is memory for it.
+    const auto num_tables = static_cast<int64_t>(batch.last - batch.first);
+    const int64_t wanted_tasks = 4 * int64_t{arena_.max_concurrency()};
+    if (num_tables > 0 && num_tables < wanted_tasks && table_.num_rows() >= kMinShardedRows) {
+      const int64_t affordable = 1 + (budget_ - bytes) / std::max<int64_t>(shard_bytes, 1);
+      batch.num_shards = static_cast<int>(
+          std::min({wanted_tasks / num_tables, affordable, int64_t{arena_.max_concurrency()}}));
+    }
+    return batch;
+  }
+
+  std::vector<TrueMarginal> Count(const Batch& batch) {
+    const size_t num_tables = batch.last - batch.first;
+    const auto num_shards = static_cast<size_t>(std::max(batch.num_shards, 1));
+    std::vector<std::vector<std::vector<int64_t>>> cells(num_tables);
+    arena_.execute([&] {
+      if (num_shards == 1) {
+        tbb::parallel_for(size_t{0}, num_tables, [&](size_t t) {
+          const CountedTable& counted = plan_[batch.first + t];
+          cells[t] = SumDown(domain_, counted, sets_, CountShard(counted, 0, 1));
+        });
+        return;
+      }
+      std::vector<std::vector<Counter>> counters(num_tables * num_shards);
+      tbb::parallel_for(size_t{0}, counters.size(), [&](size_t task) {
+        counters[task] =
+            CountShard(plan_[batch.first + task / num_shards], task % num_shards, num_shards);
+      });
+      tbb::parallel_for(size_t{0}, num_tables, [&](size_t t) {
+        std::vector<Counter>& total = counters[t * num_shards];
+        for (size_t shard = 1; shard < num_shards; ++shard) {
+          std::vector<Counter>& part = counters[t * num_shards + shard];
+          for (size_t c = 0; c < total.size(); ++c) total[c] += part[c];
+          part = {};
+        }
+        cells[t] = SumDown(domain_, plan_[batch.first + t], sets_, std::move(total));
+      });
+    });
+
+    std::vector<TrueMarginal> marginals;
+    for (size_t t = 0; t < num_tables; ++t) {
+      const std::vector<int>& requested = plan_[batch.first + t].sets;
+      for (size_t s = 0; s < requested.size(); ++s) {
+        marginals.push_back(
+            TrueCounts::Marginal(sets_[static_cast<size_t>(requested[s])], std::move(cells[t][s])));
+      }
+    }
+    return marginals;
+  }
+
+  std::vector<Counter> CountShard(const CountedTable& counted, size_t shard,
+                                  size_t num_shards) const {
+    const auto boundary = [&](size_t k) {
+      return table_.num_rows() / static_cast<int64_t>(num_shards) * static_cast<int64_t>(k) +
+             (k == num_shards ? table_.num_rows() % static_cast<int64_t>(num_shards) : 0);
+    };
+    std::vector<Counter> counters(static_cast<size_t>(counted.num_cells), 0);
+    CountRows(table_, counted.attributes, boundary(shard), boundary(shard + 1), counters);
+    return counters;
+  }
+
+  // What Bytes is at most, per cell of a table of up to 12 attributes: its subsets have
+  // prod (n_i + 1) / n_i <= (3/2)^12 < 130 times its cells.
+  static constexpr int64_t kBytesPerWidenedCell = 2 * sizeof(Counter) + 130 * sizeof(int64_t);
+
+  // Below this a row is not worth a second set of counters.
+  static constexpr int64_t kMinShardedRows = int64_t{1} << 16;
+
+  const EncodedTable& table_;
+  const Domain& domain_;
+  std::span<const AttributeSet> sets_;
+  std::vector<CountedTable> plan_;
+  tbb::task_arena arena_;
+  int64_t budget_;
+};
+
+}  // namespace
+
+void CountMarginalBatches(const EncodedTable& table, const Domain& domain,
+                          std::span<const AttributeSet> sets, const CountingOptions& options,
+                          const std::function<void(std::vector<TrueMarginal>&&)>& visit) {
+  std::vector<int64_t> sizes;
+  for (const Attribute& attribute : domain.attributes()) sizes.push_back(attribute.size);
+  if (sizes != table.sizes()) {
+    Fail(ErrorKind::kBadInput, "the table was encoded for another domain than the one to count");
+  }
+  if (options.num_threads < 0) {
+    Fail(ErrorKind::kBadInput, "{} threads; give 1 or more, or 0 for one a processor",
+         options.num_threads);
+  }
+  if (table.num_rows() <= std::numeric_limits<uint32_t>::max()) {
+    BatchCounter<uint32_t>(table, domain, sets, options).Run(visit);
+  } else {
+    BatchCounter<uint64_t>(table, domain, sets, options).Run(visit);
+  }
+}
+
+void CountMarginals(const EncodedTable& table, const Domain& domain,
+                    std::span<const AttributeSet> sets, const CountingOptions& options,
+                    const std::function<void(TrueMarginal&&)>& visit) {
+  CountMarginalBatches(table, domain, sets, options, [&](std::vector<TrueMarginal>&& batch) {
+    for (TrueMarginal& marginal : batch) visit(std::move(marginal));
+  });
+}
+
+}  // namespace residua

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "residua/measure/encoded_table.h"
+#include "residua/measure/true_marginal.h"
+#include "residua/model/domain.h"
+
+namespace residua {
+
+struct CountingOptions {
+  // What counting may hold at once beside the table itself: counters, sums and the marginals not
+  // yet visited. A single table that needs more is Error{kTooLarge}.
+  int64_t memory_budget_bytes = int64_t{1} << 30;
+  int num_threads = 0;  // 0: as many as there are processors
+};
+
+// Counts the marginal of every one of `sets` (any list: a closure, say; each strictly increasing)
+// and hands each to `visit` exactly once, a set listed twice included. Only the tables of
+// PlanCounting are counted from the rows, every other set is summed from one of those. Tables are
+// taken in batches within the memory budget; a batch is counted by all threads and then visited,
+// one set after the other, by the calling thread. The order of visits follows from the arguments,
+// not from the threads: table by table as planned, a table's sets by decreasing number of
+// attributes.
+void CountMarginals(const EncodedTable& table, const Domain& domain,
+                    std::span<const AttributeSet> sets, const CountingOptions& options,
+                    const std::function<void(TrueMarginal&&)>& visit);
+
+// The same, a batch at a time, for visitors that use threads of their own.
+void CountMarginalBatches(const EncodedTable& table, const Domain& domain,
+                          std::span<const AttributeSet> sets, const CountingOptions& options,
+                          const std::function<void(std::vector<TrueMarginal>&&)>& visit);
+
+}  // namespace residua

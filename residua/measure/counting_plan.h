@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "residua/model/domain.h"
+
+namespace residua {
+
+// One table counted from the rows, over `attributes`, and the requested sets summed from it:
+// `sets` are indices into the request, each with its attributes among `attributes`.
+struct CountedTable {
+  AttributeSet attributes;
+  int64_t num_cells = 0;
+  std::vector<int> sets;  // by decreasing number of attributes, then as requested
+};
+
+// Covers the requested sets with tables to count, so that every set is in `sets` of exactly one of
+// them (a set requested twice, once). A table is a maximal requested set, widened by further
+// attributes as long as one count of the wider table is cheaper than the counts it replaces: among
+// attributes of few cells, one table of six attributes replaces twenty of three.
+// No table is widened beyond `max_widened_cells`. Depends on its arguments alone.
+std::vector<CountedTable> PlanCounting(const Domain& domain, std::span<const AttributeSet> sets,
+                                       int64_t num_rows, int64_t max_widened_cells);
+
+}  // namespace residua

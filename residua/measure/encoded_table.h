@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "residua/model/domain.h"
+
+namespace residua {
+
+// The codes of one column, a cell number for each row: 8 bits for attributes of at most 256 cells,
+// 16 bits for the others.
+using CodeColumn = std::variant<std::vector<uint8_t>, std::vector<uint16_t>>;
+
+// An empty column of the width `attribute` takes; Error{kTooLarge} above kMaxEncodedSize cells.
+CodeColumn EmptyCodeColumn(const Attribute& attribute);
+
+inline constexpr int64_t kMaxEncodedSize = int64_t{1} << 16;
+
+// The private table as cell numbers, a column for each attribute of a Domain.
+// Invariant: the columns are equally long and as wide as EmptyCodeColumn makes them, and every code
+// of column i is below `sizes()[i]`: whoever counts may index with it unchecked.
+class EncodedTable {
+ public:
+  EncodedTable(const Domain& domain, std::vector<CodeColumn> columns);
+
+  int64_t num_rows() const { return num_rows_; }
+  int num_columns() const { return static_cast<int>(columns_.size()); }
+  const CodeColumn& column(int i) const { return columns_[static_cast<size_t>(i)]; }
+  const std::vector<int64_t>& sizes() const { return sizes_; }
+
+ private:
+  std::vector<CodeColumn> columns_;
+  std::vector<int64_t> sizes_;
+  int64_t num_rows_ = 0;
+};
+
+}  // namespace residua

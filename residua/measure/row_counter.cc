@@ -1,0 +1,93 @@
+#include "residua/measure/row_counter.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+
+#include "residua/base/error.h"
+
+namespace residua {
+namespace {
+
+// Rows whose cell numbers are worked out together: small enough that they stay in the first-level
+// cache beside the codes, large enough that the loops over them run at speed.
+constexpr int64_t kBlockRows = 2048;
+
+template <typename Index>
+using Block = std::array<Index, kBlockRows>;
+
+// Horner's rule along the attributes: index <- index * size + code. Exact, because an index stays
+// below the number of cells, which Index holds.
+template <bool kFirst, typename Index, typename Code>
+void AppendCodes(const Code* code, int64_t size, size_t num_rows, Block<Index>& indices) {
+  const auto factor = static_cast<Index>(size);
+  for (size_t r = 0; r < num_rows; ++r) {
+    indices[r] = static_cast<Index>(kFirst ? code[r] : indices[r] * factor + code[r]);
+  }
+}
+
+template <typename Index, typename Counter>
+void CountBlock(const Block<Index>& indices, size_t num_rows, Counter* counter) {
+  size_t r = 0;
+  if constexpr (sizeof(Index) == 2) {
+    // One load brings the cell numbers of four rows.
+    for (; r + 4 <= num_rows; r += 4) {
+      uint64_t four = 0;
+      std::memcpy(&four, &indices[r], sizeof(four));
+      ++counter[four & 0xffff];
+      ++counter[four >> 16 & 0xffff];
+      ++counter[four >> 32 & 0xffff];
+      ++counter[four >> 48];
+    }
+  }
+  for (; r < num_rows; ++r) ++counter[indices[r]];
+}
+
+template <typename Index, typename Counter>
+void CountIndexed(const EncodedTable& table, const AttributeSet& attributes, int64_t begin,
+                  int64_t end, std::vector<Counter>& counters) {
+  Block<Index> indices;
+  for (int64_t row = begin; row < end; row += kBlockRows) {
+    const auto num_rows = static_cast<size_t>(std::min(kBlockRows, end - row));
+    for (const int i : attributes) {
+      const int64_t size = table.sizes()[static_cast<size_t>(i)];
+      std::visit(
+          [&](const auto& codes) {
+            if (i == attributes.front()) {
+              AppendCodes<true>(codes.data() + row, size, num_rows, indices);
+            } else {
+              AppendCodes<false>(codes.data() + row, size, num_rows, indices);
+            }
+          },
+          table.column(i));
+    }
+    CountBlock(indices, num_rows, counters.data());
+  }
+}
+
+}  // namespace
+
+template <typename Counter>
+void CountRows(const EncodedTable& table, const AttributeSet& attributes, int64_t begin,
+               int64_t end, std::vector<Counter>& counters) {
+  if (attributes.empty()) {
+    counters[0] += static_cast<Counter>(end - begin);
+    return;
+  }
+  // The last index, not the number of cells, has to fit; and a size of 2^16 does not fit 16 bits.
+  if (counters.size() <= std::numeric_limits<uint16_t>::max()) {
+    CountIndexed<uint16_t>(table, attributes, begin, end, counters);
+  } else if (counters.size() <= std::numeric_limits<uint32_t>::max()) {
+    CountIndexed<uint32_t>(table, attributes, begin, end, counters);
+  } else {
+    CountIndexed<uint64_t>(table, attributes, begin, end, counters);
+  }
+}
+
+template void CountRows(const EncodedTable&, const AttributeSet&, int64_t, int64_t,
+                        std::vector<uint32_t>&);
+template void CountRows(const EncodedTable&, const AttributeSet&, int64_t, int64_t,
+                        std::vector<uint64_t>&);
+
+}  // namespace residua

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "residua/measure/encoded_table.h"
+#include "residua/model/attribute_set.h"
+
+namespace residua {
+
+// Adds the rows [begin, end) to `counters`, the cells of the marginal on `attributes`.
+template <typename Counter>
+void CountRows(const EncodedTable& table, const AttributeSet& attributes, int64_t begin,
+               int64_t end, std::vector<Counter>& counters);
+
+extern template void CountRows(const EncodedTable&, const AttributeSet&, int64_t, int64_t,
+                               std::vector<uint32_t>&);
+extern template void CountRows(const EncodedTable&, const AttributeSet&, int64_t, int64_t,
+                               std::vector<uint64_t>&);
+
+}  // namespace residua

@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Puts DuckDB's shared library and C header into build/duckdb, unless the system has a DuckDB that
+# a program can be built with. Both come from npm packages, pinned and checksummed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# package, version, checksum of the package, file inside it, checksum of the file
+library=("@duckdb/node-bindings-linux-x64" 1.5.6-r.1
+  1b9f82478539bb9a1d1df44bd103121a12ae52142c07158dc52b97d2ec1d69ff package/libduckdb.so
+  3f4962cdd266eab2b479a5b5a4a6d063d279b2954ae814ed00385d553b747633)
+header=(duckdb 1.4.4
+  5bb967dcbcd517670ba5f169f238fb9d6787e53752c60ebe24386169d76941ed package/src/duckdb/src/include/duckdb.h
+  cbe6a827284375c5a646b8f27dbd3a00808ce8738b5bbb49c190cb1e08540281)
+target=build/duckdb
+
+has_checksum() { [ -f "$1" ] && echo "$2  $1" | sha256sum --check --status -; }
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+system_has_duckdb() {
+  echo '#include <duckdb.h>
+        int main() { return duckdb_library_version() == nullptr; }' > "$scratch/probe.cc"
+  "${CXX:-g++}" "$scratch/probe.cc" -lduckdb -o "$scratch/probe" 2> /dev/null
+}
+
+install_npm() {
+  command -v npm > /dev/null && return
+  local as_root=()
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo > /dev/null || { echo "fetch_duckdb: npm is missing; install it, or run as root" >&2; exit 1; }
+    as_root=(sudo)
+  fi
+  echo "fetch_duckdb: installing npm"
+  export DEBIAN_FRONTEND=noninteractive
+  "${as_root[@]}" apt-get -o Acquire::Retries=5 -qq update
+  "${as_root[@]}" apt-get -o Acquire::Retries=5 -qq install -y --no-install-recommends npm
+}
+
+# fetch PACKAGE VERSION PACKAGE_CHECKSUM FILE FILE_CHECKSUM
+fetch() {
+  local destination archive
+  destination=$target/$(basename "$4")
+  has_checksum "$destination" "$5" && return
+  install_npm
+  echo "fetch_duckdb: fetching $1@$2"
+  for attempt in 1 2 3 4 5; do
+    archive=$(npm pack --silent --pack-destination "$scratch" "$1@$2" | tail -n 1) && break
+    [ "$attempt" -lt 5 ] || { echo "fetch_duckdb: npm cannot fetch $1@$2; see whether npm reaches its registry" >&2; exit 1; }
+    sleep $((attempt * 2))
+  done
+  has_checksum "$scratch/$archive" "$3" ||
+    { echo "fetch_duckdb: $1@$2 does not have its pinned checksum; not used" >&2; exit 1; }
+  tar -xmzf "$scratch/$archive" -C "$scratch" "$4"
+  has_checksum "$scratch/$4" "$5" ||
+    { echo "fetch_duckdb: $4 of $1@$2 does not have its pinned checksum; not used" >&2; exit 1; }
+  mkdir -p "$target"
+  mv "$scratch/$4" "$destination"
+}
+
+if system_has_duckdb; then exit 0; fi
+if [ "$(uname -s)-$(uname -m)" != Linux-x86_64 ]; then
+  echo "fetch_duckdb: no DuckDB is pinned for $(uname -s) on $(uname -m); install DuckDB (duckdb.h and libduckdb) on the system" >&2
+  exit 1
+fi
+fetch "${library[@]}"
+fetch "${header[@]}"
