@@ -1,9 +1,11 @@
 #pragma once
 
+#include <Eigen/Core>
 #include <cstdint>
 #include <vector>
 
 #include "residua/base/rational.h"
+#include "residua/basis/residual_matrix.h"
 
 namespace residua {
 
@@ -21,17 +23,38 @@ struct QueryVariance {
 //   `mean`          = the average over the attribute's `num_answers` queries of what each
 //   contributes; `peaks`         = contributions of the queries that can have the largest variance
 //   in a table.
-// It is measured in integers: a vector of squared sensitivity `squared_sensitivity` and a noise
-// variance `variance_factor` times the base mechanism's, so that
+// It is measured in integers: the counts times `matrix`, of squared sensitivity
+// `squared_sensitivity`, with a noise variance `variance_factor` times the base mechanism's, so
+// that
 //   privacy_cost = squared_sensitivity / variance_factor.
+// With an IntegerMatrix, Sub = matrix, Gamma = I, and [1^T; matrix]^-1 = [`constant` | `residual`]
+// = [z | P]. With a SubtractionMatrix both are left empty: z = 1/n, and P applied to what Sub would
+// give is (1/n)(I - 1 1^T / n) applied to what H gives.
 struct ResidualBasis {
+  int64_t size = 0;  // number of cells
   double privacy_cost = 0;
   int64_t num_answers = 0;
   QueryVariance mean;
   std::vector<QueryVariance> peaks;
   Integer squared_sensitivity;
   Integer variance_factor;
+  ResidualMatrix matrix;
+  Eigen::VectorXd constant;
+  Eigen::MatrixXd residual;
+
+  bool is_identity() const { return std::holds_alternative<SubtractionMatrix>(matrix); }
 };
+
+// Of two queries of the attribute, each a vector over its cells: their covariance under noise of
+// variance 1 in the residual, q_a^T P Gamma Gamma^T P^T q_b, and the product of their answers on z,
+// (q_a^T z)(q_b^T z). The covariance of two product queries in a table is then
+//   sum over A' subset A of variance_{A'} prod_{i in A'} residual_i prod_{j in A\A'} constant_j.
+struct QueryCovariance {
+  double residual = 0;
+  double constant = 0;
+};
+QueryCovariance CovarianceOf(const ResidualBasis& basis, const Eigen::VectorXd& query_a,
+                             const Eigen::VectorXd& query_b);
 
 // The basis of ordinary marginals: Sub the subtraction matrix, measured as H = n I - 1 1^T with
 // noise variance n^2 times the base mechanism's (ResidualPlanner's discrete measurement algorithm).

@@ -2,27 +2,12 @@
 
 #include <cstdint>
 #include <span>
-#include <variant>
-#include <vector>
 
+#include "residua/basis/residual_matrix.h"
 #include "residua/measure/true_marginal.h"
 #include "residua/model/domain.h"
 
 namespace residua {
-
-// H = n I - 1 1^T, for an attribute of n cells: n times the deviation from the mean. n rows, of
-// which n - 1 are independent. Applied in O(n).
-struct SubtractionMatrix {};
-
-// Any integer matrix with a column for each cell of an attribute: `entries` row-major, row by row
-// of `num_columns`.
-struct IntegerMatrix {
-  int64_t num_rows = 0;
-  int64_t num_columns = 0;
-  std::vector<int64_t> entries;
-};
-
-using ResidualMatrix = std::variant<SubtractionMatrix, IntegerMatrix>;
 
 // (kron_{i in A} matrices[i]) v for the marginal v on A, exactly: one sweep along each axis, O(|A|
 // num_cells) for subtraction matrices. `matrices` has one for each attribute of the domain. The

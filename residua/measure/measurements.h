@@ -1,0 +1,32 @@
+#pragma once
+
+#include <map>
+#include <variant>
+#include <vector>
+
+#include "residua/base/int128.h"
+#include "residua/select/plan.h"
+
+namespace residua {
+
+// One base mechanism, measured: (kron_{i in A} matrix_i) v_A plus independent discrete Gaussians of
+// variance `noise_variance`, all integers. A = `attributes`, v_A the counts of its marginal,
+// matrix_i the integer form of attribute i's basis; row-major in the rows of the matrices, the last
+// attribute fastest. Safe to publish.
+struct NoisyResidual {
+  AttributeSet attributes;
+  std::variant<std::vector<int64_t>, std::vector<Int128>> values;
+  Rational noise_variance;
+};
+
+// The rows of attribute i's integer matrix: n for ordinary marginals, n - 1 for other bases.
+int64_t NumResidualRows(const ResidualBasis& basis);
+
+// What a plan's measurement gave, whole: for every attribute set of the plan's closure its
+// residual.
+struct Measurements {
+  Plan plan;
+  std::map<AttributeSet, NoisyResidual> residuals;
+};
+
+}  // namespace residua
