@@ -6,6 +6,8 @@ namespace residua::cli {
 
 // Each adds its subcommand; the work runs when the command line names it.
 void AddPlanCommand(CLI::App* app);
+void AddMeasureCommand(CLI::App* app);
 void AddVerifyCommand(CLI::App* app);
+void AddLedgerCommand(CLI::App* app);
 
 }  // namespace residua::cli

@@ -37,7 +37,9 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", fmt::format("residua {}", residua::Version()));
   app.require_subcommand(1);
   residua::cli::AddPlanCommand(&app);
+  residua::cli::AddMeasureCommand(&app);
   residua::cli::AddVerifyCommand(&app);
+  residua::cli::AddLedgerCommand(&app);
   try {
     CheckCommand(app, argc, argv);
     app.parse(argc, argv);

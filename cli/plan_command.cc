@@ -6,6 +6,7 @@
 #include "cli/plan_report.h"
 #include "residua/base/error.h"
 #include "residua/io/exploring_text.h"
+#include "residua/io/file.h"
 #include "residua/io/plan_file.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/select.h"
@@ -81,9 +82,12 @@ void Run(const PlanOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   SelectRequest request{spec.domain, spec.workload, spec.objective, *spec.target, {}};
   request.solver.tolerance = options.tolerance;
-  const PlanFile file{Select(request), spec.data};
+  PlanFile file{Select(request), spec.data};
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  if (!options.output.empty()) WritePlan(options.output, file);
+  if (!options.output.empty()) {
+    file.data = Rebase(spec.data, FolderOf(options.spec), FolderOf(options.output));
+    WritePlan(options.output, file);
+  }
   const std::vector<TableErrors> errors = PredictErrors(file.plan);
   if (options.json) {
     fmt::print("{}\n", PlanJson(file.plan, errors, elapsed.count(), options.variances).dump(2));

@@ -2,7 +2,7 @@
 
 #include "cli/commands.h"
 #include "residua/base/error.h"
-#include "residua/io/plan_file.h"
+#include "residua/io/measurement_file.h"
 
 namespace residua::cli {
 namespace {
@@ -12,19 +12,36 @@ struct VerifyOptions {
   bool json = false;
 };
 
-void Run(const VerifyOptions& options) {
-  const PlanFile file = ReadPlan(options.path);
-  try {
-    VerifyPlan(file.plan);
-  } catch (const Error& error) {
-    throw Error(error.kind(), fmt::format("{}: {}", options.path, error.what()));
+struct Verified {
+  Rational pcost;
+  Budget budget;
+};
+
+Verified Verify(const std::string& path) {
+  if (LooksLikeParquet(path)) {
+    const MeasurementFile file(path);
+    return {VerifyMeasurements(file), file.plan().budget};
   }
-  const Guarantee guarantee = GuaranteeOf(file.plan.pcost, file.plan.budget.delta);
+  const PlanFile file = ReadPlan(path);
+  VerifyPlan(file.plan);
+  return {file.plan.pcost, file.plan.budget};
+}
+
+void Run(const VerifyOptions& options) {
+  Verified verified;
+  try {
+    verified = Verify(options.path);
+  } catch (const Error& error) {
+    const std::string_view what = error.what();
+    if (what.starts_with(options.path)) throw;
+    throw Error(error.kind(), fmt::format("{}: {}", options.path, what));
+  }
+  const Guarantee guarantee = GuaranteeOf(verified.pcost, verified.budget.delta);
   if (options.json) {
     const nlohmann::ordered_json json = {{"file", options.path},
                                          {"verified", true},
-                                         {"pcost", ToString(file.plan.pcost)},
-                                         {"budget_pcost", ToString(file.plan.budget.pcost)},
+                                         {"pcost", ToString(verified.pcost)},
+                                         {"budget_pcost", ToString(verified.budget.pcost)},
                                          {"rho", guarantee.rho},
                                          {"epsilon", guarantee.epsilon},
                                          {"delta", guarantee.delta}};
@@ -34,7 +51,7 @@ void Run(const VerifyOptions& options) {
   fmt::print("{}: verified in exact arithmetic\n", options.path);
   fmt::print(
       "  privacy cost {:.10g} of a budget of {:.10g}: {:.6g}-zCDP, epsilon {:.6g} at delta {:g}\n",
-      guarantee.pcost, file.plan.budget.pcost.get_d(), guarantee.rho, guarantee.epsilon,
+      guarantee.pcost, verified.budget.pcost.get_d(), guarantee.rho, guarantee.epsilon,
       guarantee.delta);
 }
 
@@ -43,10 +60,11 @@ void Run(const VerifyOptions& options) {
 void AddVerifyCommand(CLI::App* app) {
   auto options = std::make_shared<VerifyOptions>();
   CLI::App* command = app->add_subcommand(
-      "verify", "Recompute a plan's privacy cost in exact rationals, independently of the planner");
+      "verify",
+      "Recompute the privacy cost of a plan or a measurement in exact rationals, independently");
   command->footer(
       "Example: residua verify plan.json\nExit code 2 if it overspends or was changed.");
-  command->add_option("PLAN", options->path, "The plan file")->required();
+  command->add_option("FILE", options->path, "The plan or measurement file")->required();
   command->add_flag("--json", options->json, "Print the result as JSON");
   command->callback([options] { Run(*options); });
 }

@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 
 packages=(
   g++ cmake make ninja-build ccache pkg-config python3
-  libeigen3-dev libgmp-dev libmpfr-dev libsodium-dev libssl-dev libtbb-dev libsqlite3-dev
+  libeigen3-dev libgmp-dev libmpfr-dev libssl-dev libtbb-dev libsqlite3-dev
   libtomlplusplus-dev nlohmann-json3-dev libcli11-dev libfmt-dev libgtest-dev libbenchmark-dev
 )
 if [ "${1:-}" = lint ]; then packages+=(clang-format clang-tidy); fi

@@ -75,9 +75,8 @@ std::string OneLine(std::string_view message) {
 std::string SqlText(std::string_view text) { return Quoted(text, '\''); }
 std::string SqlName(std::string_view name) { return Quoted(name, '"'); }
 
-DuckDbConnection DuckDbConnection::InMemory(const std::string& name,
-                                            const std::string& readable_path) {
-  return DuckDbConnection(name, "", readable_path, false);
+DuckDbConnection DuckDbConnection::InMemory(const std::string& name, const std::string& path) {
+  return DuckDbConnection(name, "", path, false);
 }
 
 DuckDbConnection DuckDbConnection::ReadOnly(const std::string& name,
@@ -86,7 +85,7 @@ DuckDbConnection DuckDbConnection::ReadOnly(const std::string& name,
 }
 
 DuckDbConnection::DuckDbConnection(std::string name, const std::string& path,
-                                   const std::string& readable_path, bool read_only)
+                                   const std::string& allowed_path, bool read_only)
     : name_(std::move(name)) {
   duckdb_config config = nullptr;
   duckdb_create_config(&config);
@@ -103,7 +102,7 @@ DuckDbConnection::DuckDbConnection(std::string name, const std::string& path,
   if (opened != DuckDBSuccess) Fail(ErrorKind::kIo, "{}: {}", name_, reason);
   try {
     if (duckdb_connect(database_, &connection_) != DuckDBSuccess) FailWith("it cannot be opened");
-    if (!readable_path.empty()) Run("SET allowed_paths = [" + SqlText(readable_path) + "]");
+    if (!allowed_path.empty()) Run("SET allowed_paths = [" + SqlText(allowed_path) + "]");
     Run("SET enable_external_access = false");
     Run("SET lock_configuration = true");
   } catch (...) {
@@ -183,6 +182,12 @@ std::optional<std::string> DuckDbConnection::FirstText(const std::string& select
     first = std::string(TextOf(chunk.Values<duckdb_string_t>(0)[0]));
   });
   return first;
+}
+
+void DuckDbConnection::Register(duckdb_table_function function) {
+  if (duckdb_register_table_function(connection_, function) != DuckDBSuccess) {
+    FailWith("a table function cannot be registered");
+  }
 }
 
 void DuckDbConnection::CheckIsOneSelect(const std::string& sql) {

@@ -32,6 +32,15 @@ class DuckDbChunk {
   const Value* Values(int column) const {
     return static_cast<const Value*>(duckdb_vector_get_data(Vector(column)));
   }
+  // The values of a column whose SQL type is a list of such, and where each row's begin and end.
+  const duckdb_list_entry* Lists(int column) const {
+    return static_cast<const duckdb_list_entry*>(duckdb_vector_get_data(Vector(column)));
+  }
+  template <typename Value>
+  const Value* ListValues(int column) const {
+    return static_cast<const Value*>(
+        duckdb_vector_get_data(duckdb_list_vector_get_child(Vector(column))));
+  }
   // A bit a row, set where there is a value; null when every row has one.
   const uint64_t* Validity(int column) const { return duckdb_vector_get_validity(Vector(column)); }
 
@@ -53,8 +62,8 @@ inline std::string_view TextOf(const duckdb_string_t& text) {
 // the one it was opened for. Errors are thrown as one line that begins with `name`.
 class DuckDbConnection {
  public:
-  // Nothing but memory, and the file at `readable_path` to read from if it is not empty.
-  static DuckDbConnection InMemory(const std::string& name, const std::string& readable_path);
+  // Nothing but memory, and the file at `path` to read or write if it is not empty.
+  static DuckDbConnection InMemory(const std::string& name, const std::string& path);
   // An existing database, to be read and not written.
   static DuckDbConnection ReadOnly(const std::string& name, const std::string& database_path);
 
@@ -71,9 +80,11 @@ class DuckDbConnection {
   void Stream(const std::string& select, const std::function<void(const DuckDbChunk&)>& visit);
   // Error{kBadInput} unless `sql` is exactly one SELECT statement.
   void CheckIsOneSelect(const std::string& sql);
+  // Makes `function` known to SQL.
+  void Register(duckdb_table_function function);
 
  private:
-  DuckDbConnection(std::string name, const std::string& path, const std::string& readable_path,
+  DuckDbConnection(std::string name, const std::string& path, const std::string& allowed_path,
                    bool read_only);
   [[noreturn]] void FailWith(const char* duckdb_message) const;
 

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include "residua/base/error.h"
 
@@ -21,56 +22,55 @@ constexpr std::uintmax_t kMaxFileSize = std::uintmax_t{2} << 30;
   Fail(ErrorKind::kIo, "{}: cannot write: {}", path.string(), std::strerror(error));
 }
 
-// Removes the temporary file unless it was renamed into place.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const std::filesystem::path& target)
-      : path_(target.string() + ".XXXXXX"), descriptor_(mkostemp(path_.data(), O_CLOEXEC)) {
-    if (descriptor_ < 0) FailToWrite(target, errno);
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  ~TemporaryFile() {
-    if (descriptor_ >= 0) close(descriptor_);
-    if (!renamed_) unlink(path_.c_str());
-  }
-
-  void Write(std::string_view content) {
-    while (!content.empty()) {
-      const ssize_t written = write(descriptor_, content.data(), content.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) FailToWrite(path_, errno);
-      content.remove_prefix(static_cast<size_t>(written));
-    }
-  }
-
-  void RenameTo(const std::filesystem::path& target) {
-    const mode_t mask = umask(0);
-    umask(mask);
-    if (fchmod(descriptor_, 0666 & ~mask) != 0 || fsync(descriptor_) != 0) {
-      FailToWrite(target, errno);
-    }
-    const int result = close(descriptor_);
-    descriptor_ = -1;
-    if (result != 0 || rename(path_.c_str(), target.c_str()) != 0) FailToWrite(target, errno);
-    renamed_ = true;
-  }
-
- private:
-  std::string path_;
-  int descriptor_;
-  bool renamed_ = false;
-};
-
 void SyncDirectoryOf(const std::filesystem::path& path) {
-  const auto parent = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-  const int descriptor = open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int descriptor = open(FolderOf(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return;  // the file is in place; only its durability is the system's choice
   fsync(descriptor);
   close(descriptor);
 }
 
 }  // namespace
+
+std::filesystem::path FolderOf(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
+
+FileInProgress::FileInProgress(const std::filesystem::path& target)
+    : target_(target),
+      path_(target.string() + ".XXXXXX"),
+      descriptor_(mkostemp(path_.data(), O_CLOEXEC)) {
+  if (descriptor_ < 0) FailToWrite(target, errno);
+}
+
+FileInProgress::~FileInProgress() {
+  if (descriptor_ < 0) return;  // committed
+  close(descriptor_);
+  unlink(path_.c_str());
+}
+
+void FileInProgress::Write(std::string_view content) {
+  while (!content.empty()) {
+    const ssize_t written = write(descriptor_, content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) FailToWrite(target_, errno);
+    content.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
+void FileInProgress::Commit() {
+  const mode_t mask = umask(0);
+  umask(mask);
+  // Through `path_`: a writer may have put another file in the temporary one's place.
+  const int descriptor = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) FailToWrite(target_, errno);
+  const bool synced = fchmod(descriptor, 0666 & ~mask) == 0 && fsync(descriptor) == 0;
+  const int error = errno;
+  close(descriptor);
+  if (!synced) FailToWrite(target_, error);
+  if (rename(path_.c_str(), target_.c_str()) != 0) FailToWrite(target_, errno);
+  close(std::exchange(descriptor_, -1));
+  SyncDirectoryOf(target_);
+}
 
 std::string ReadFile(const std::filesystem::path& path) {
   std::error_code error;
@@ -98,10 +98,9 @@ std::string ReadFile(const std::filesystem::path& path) {
 }
 
 void WriteFileAtomically(const std::filesystem::path& path, std::string_view content) {
-  TemporaryFile file(path);
+  FileInProgress file(path);
   file.Write(content);
-  file.RenameTo(path);
-  SyncDirectoryOf(path);
+  file.Commit();
 }
 
 }  // namespace residua

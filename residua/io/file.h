@@ -6,8 +6,30 @@
 
 namespace residua {
 
+// The folder a file is in; "." for a bare name.
+std::filesystem::path FolderOf(const std::filesystem::path& path);
+
 // The whole file, or Error{kIo} that names it.
 std::string ReadFile(const std::filesystem::path& path);
+
+// A temporary file beside `target`, removed unless Commit syncs it and renames it into place.
+// Whoever writes it may do so through `path()`.
+class FileInProgress {
+ public:
+  explicit FileInProgress(const std::filesystem::path& target);
+  FileInProgress(const FileInProgress&) = delete;
+  FileInProgress& operator=(const FileInProgress&) = delete;
+  ~FileInProgress();
+
+  const std::string& path() const { return path_; }
+  void Write(std::string_view content);
+  void Commit();
+
+ private:
+  std::filesystem::path target_;
+  std::string path_;
+  int descriptor_;
+};
 
 // Writes a temporary file beside `path`, syncs it, and renames it into place: `path` holds either
 // what it held before or all of `content`.

@@ -1,12 +1,11 @@
 #include "residua/io/plan_file.h"
 
-#include <sodium.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "residua/base/error.h"
 #include "residua/base/version.h"
+#include "residua/io/digest.h"
 #include "residua/io/exploring_text.h"
 #include "residua/io/file.h"
 
@@ -17,15 +16,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "residua-plan";
 constexpr int kFormatVersion = 1;
-
-std::string Digest(const Json& json) {
-  const std::string text = json.dump();
-  unsigned char hash[crypto_hash_sha256_BYTES];
-  crypto_hash_sha256(hash, reinterpret_cast<const unsigned char*>(text.data()), text.size());
-  std::string hex = "sha256:";
-  for (const unsigned char byte : hash) hex += fmt::format("{:02x}", byte);
-  return hex;
-}
 
 std::string_view Name(OutsidePolicy policy) {
   switch (policy) {
@@ -205,7 +195,7 @@ PlanFile FromJson(const Json& json) {
   Plan& plan = file.plan;
   const Json& data = json.at("data");
   file.data = {data.at("source").get<std::string>(), data.at("database").get<std::string>(),
-               data.at("query").get<std::string>()};
+               data.at("query").get<std::string>(), data.at("ledger").get<std::string>()};
   std::vector<Attribute> attributes;
   for (const Json& attribute : json.at("attributes"))
     attributes.push_back(AttributeFromJson(attribute));
@@ -238,8 +228,10 @@ std::string PlanToJson(const PlanFile& file) {
   json["version"] = kFormatVersion;
   json["tool"] = fmt::format("residua {}", Version());
   json["privacy"] = PrivacyToJson(plan);
-  json["data"] = {
-      {"source", file.data.source}, {"database", file.data.database}, {"query", file.data.query}};
+  json["data"] = {{"source", file.data.source},
+                  {"database", file.data.database},
+                  {"query", file.data.query},
+                  {"ledger", file.data.ledger}};
   json["attributes"] = Json::array();
   for (const Attribute& attribute : plan.domain.attributes()) {
     json["attributes"].push_back(AttributeToJson(attribute));
@@ -252,7 +244,7 @@ std::string PlanToJson(const PlanFile& file) {
   json["converged"] = plan.converged;
   json["classes"] = plan.classes.members;
   json["mechanisms"] = MechanismsToJson(plan);
-  json["digest"] = Digest(json);
+  json["digest"] = Sha256(json.dump());
   // One mechanism a line keeps the file readable and its differences short.
   std::string text = "{\n";
   for (const auto& [key, value] : json.items()) {
@@ -283,7 +275,7 @@ PlanFile PlanFromJson(std::string_view text, const std::string& name) {
     }
     const std::string digest = json.at("digest").get<std::string>();
     json.erase("digest");
-    if (Digest(json) != digest) {
+    if (Sha256(json.dump()) != digest) {
       Fail(ErrorKind::kRefused,
            "the plan was changed after it was written (its digest does not fit); plan again");
     }

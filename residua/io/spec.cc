@@ -99,7 +99,7 @@ class SpecReader {
   }
 
   DataReference ReadData(const toml::table& table) const {
-    CheckKeys(table, "data", {"source", "database", "query"});
+    CheckKeys(table, "data", {"source", "database", "query", "ledger"});
     DataReference data;
     if (const auto* node = table.get("source")) data.source = String(*node, "data.source");
     if (const auto* node = table.get("database")) data.database = String(*node, "data.database");
@@ -110,6 +110,13 @@ class SpecReader {
     if (!data.database.empty() && data.query.empty()) {
       FailAt(table, "data.database", "needs a query = \"SELECT ...\" beside it");
     }
+    if (!data.query.empty() && data.database.empty()) {
+      FailAt(table, "data.query", "needs database = \"FILE.duckdb\" beside it");
+    }
+    // One ledger a data set, beside the spec: two specs on one file share it.
+    const std::filesystem::path file(data.source.empty() ? data.database : data.source);
+    data.ledger = file.filename().string() + ".ledger";
+    if (const auto* node = table.get("ledger")) data.ledger = String(*node, "data.ledger");
     return data;
   }
 
@@ -328,6 +335,17 @@ Spec ParseSpec(std::string_view text, const std::string& name) {
     Fail(ErrorKind::kBadInput, "{}:{}: not valid TOML: {}", name, error.source().begin.line,
          error.description());
   }
+}
+
+DataReference Rebase(const DataReference& data, const std::filesystem::path& from,
+                     const std::filesystem::path& to) {
+  const auto rebase = [&](const std::string& path) {
+    if (path.empty() || std::filesystem::path(path).is_absolute()) return path;
+    return std::filesystem::proximate(std::filesystem::absolute(from / path),
+                                      std::filesystem::absolute(to))
+        .string();
+  };
+  return {rebase(data.source), rebase(data.database), data.query, rebase(data.ledger)};
 }
 
 Spec ReadSpec(const std::filesystem::path& path) {

@@ -15,6 +15,7 @@ struct DataReference {
   std::string source;
   std::string database;
   std::string query;
+  std::string ledger;
   bool empty() const { return source.empty() && query.empty(); }
   bool operator==(const DataReference&) const = default;
 };
@@ -28,6 +29,10 @@ struct Spec {
   Objective objective;
   std::optional<std::variant<Budget, LossTarget>> target;
 };
+
+// The same paths, relative to another folder: a spec's, written into a plan elsewhere.
+DataReference Rebase(const DataReference& data, const std::filesystem::path& from,
+                     const std::filesystem::path& to);
 
 // Reads TOML. Every error names the file, the line, the key and the remedy.
 Spec ReadSpec(const std::filesystem::path& path);

@@ -1,0 +1,135 @@
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "residua/base/error.h"
+#include "residua/io/ledger.h"
+#include "residua/io/spec.h"
+
+namespace residua::cli {
+namespace {
+
+using Kind = LedgerEntry::Kind;
+
+struct LedgerOptions {
+  std::string path;
+  bool json = false;
+  int64_t id = 0;
+  std::string reason;
+  PrivacyText privacy;
+};
+
+// The ledger named, or the only one in the current folder.
+std::filesystem::path FindLedger(const std::string& path) {
+  if (!path.empty()) return path;
+  std::vector<std::filesystem::path> found;
+  for (const auto& entry : std::filesystem::directory_iterator(".")) {
+    if (entry.path().extension() == ".ledger") found.push_back(entry.path().filename());
+  }
+  if (found.size() == 1) return found.front();
+  Fail(ErrorKind::kBadInput,
+       "{} ledgers (*.ledger) are in this folder; name one with --ledger FILE",
+       found.empty() ? "no" : "several");
+}
+
+std::string_view Describe(Kind kind) {
+  switch (kind) {
+    case Kind::kGrant:
+      return "granted";
+    case Kind::kReserved:
+      return "reserved, not confirmed";
+    case Kind::kConfirmed:
+      return "spent";
+    case Kind::kForgiven:
+      return "forgiven";
+    case Kind::kRefused:
+      return "refused";
+  }
+  RESIDUA_CHECK(false);
+}
+
+void Show(const LedgerOptions& options) {
+  const std::filesystem::path path = FindLedger(options.path);
+  const Ledger ledger = Ledger::Open(path);
+  const Ledger::Balance balance = ledger.CurrentBalance();
+  const std::vector<LedgerEntry> entries = ledger.Entries();
+  if (options.json) {
+    nlohmann::ordered_json json = {{"ledger", path.string()},
+                                   {"granted_pcost", ToString(balance.granted)},
+                                   {"spent_pcost", ToString(balance.spent)},
+                                   {"granted_rho", ToDoubleDown(balance.granted / 2)},
+                                   {"spent_rho", ToDoubleUp(balance.spent / 2)},
+                                   {"entries", nlohmann::ordered_json::array()}};
+    for (const LedgerEntry& entry : entries) {
+      json["entries"].push_back({{"id", entry.id},
+                                 {"kind", Describe(entry.kind)},
+                                 {"time", entry.time},
+                                 {"pcost", ToString(entry.pcost)},
+                                 {"delta", entry.delta},
+                                 {"plan", entry.plan_digest},
+                                 {"what", entry.what}});
+    }
+    fmt::print("{}\n", json.dump(2));
+    return;
+  }
+  fmt::print("{}: rho {:.6g} of {:.6g} spent\n\n", path.string(), ToDoubleUp(balance.spent / 2),
+             ToDoubleDown(balance.granted / 2));
+  fmt::print("{:>4}  {:<20}  {:<23}  {:>12}  {}\n", "id", "time", "", "rho", "what");
+  for (const LedgerEntry& entry : entries) {
+    fmt::print("{:>4}  {:<20}  {:<23}  {:>12.6g}  {}\n", entry.id, entry.time, Describe(entry.kind),
+               ToDoubleUp(entry.pcost / 2), entry.what);
+  }
+}
+
+void Forgive(const LedgerOptions& options) {
+  Ledger ledger = Ledger::Open(FindLedger(options.path));
+  ledger.Forgive(options.id, options.reason);
+  fmt::print("Entry {} no longer counts as spent; it stays on record with the reason.\n",
+             options.id);
+}
+
+void Grant(const LedgerOptions& options) {
+  Objective unused;
+  const auto budget = ParsePrivacy(options.privacy, &unused);
+  if (!budget || options.reason.empty()) {
+    Fail(ErrorKind::kBadInput, "a grant needs --rho or --pcost, and a --reason");
+  }
+  Ledger ledger = Ledger::Open(FindLedger(options.path));
+  ledger.Grant(std::get<Budget>(*budget).pcost, options.reason);
+  fmt::print("Granted; rho {:.6g} may now be spent in all.\n",
+             ToDoubleDown(ledger.CurrentBalance().granted / 2));
+}
+
+}  // namespace
+
+void AddLedgerCommand(CLI::App* app) {
+  auto options = std::make_shared<LedgerOptions>();
+  CLI::App* command =
+      app->add_subcommand("ledger", "What was granted, spent and refused, on what and when");
+  command->footer(
+      "Examples:\n"
+      "  residua ledger --ledger people.csv.ledger\n"
+      "  residua ledger forgive 3 --reason 'crashed at 10:02; nothing of it was published'\n"
+      "  residua ledger grant --rho 0.5 --reason 'board decision of 3 May'");
+  const std::string ledger_help = "The ledger; by default the only *.ledger of this folder";
+  command->add_option("--ledger", options->path, ledger_help);
+  command->add_flag("--json", options->json, "Print the result as JSON");
+  CLI::App* forgive = command->add_subcommand(
+      "forgive", "Stop counting a reserved spend, stating that nothing of it was published");
+  forgive->add_option("ID", options->id, "The entry")->required();
+  forgive->add_option("--reason", options->reason, "Why, in so many words; kept on record")
+      ->required();
+  forgive->add_option("--ledger", options->path, ledger_help);
+  CLI::App* grant = command->add_subcommand("grant", "Add to what may be spent");
+  grant->add_option("--rho", options->privacy.rho, "In zCDP");
+  grant->add_option("--pcost", options->privacy.pcost, "As privacy cost (2 rho)");
+  grant->add_option("--reason", options->reason, "Who decided, and when; kept on record");
+  grant->add_option("--ledger", options->path, ledger_help);
+  command->require_subcommand(0, 1);
+  forgive->callback([options] { Forgive(*options); });
+  grant->callback([options] { Grant(*options); });
+  command->callback([options, command] {
+    if (command->get_subcommands().empty()) Show(*options);
+  });
+}
+
+}  // namespace residua::cli

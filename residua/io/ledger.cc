@@ -1,0 +1,309 @@
+#include "residua/io/ledger.h"
+
+#include <sqlite3.h>
+
+#include <utility>
+
+#include "residua/base/error.h"
+
+namespace residua {
+namespace {
+
+using Kind = LedgerEntry::Kind;
+
+constexpr int kSchemaVersion = 1;
+// "RESI": how SQLite's own tools tell a ledger from any other database.
+constexpr int kApplicationId = 0x52455349;
+// How long to wait for another process's transaction, which takes milliseconds.
+constexpr int kBusyMilliseconds = 30'000;
+
+constexpr const char* kSchema = R"(
+  CREATE TABLE entries (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind TEXT NOT NULL CHECK (kind IN ('grant', 'reserved', 'confirmed', 'forgiven', 'refused')),
+    time TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')),
+    pcost TEXT NOT NULL,
+    delta REAL NOT NULL,
+    plan_digest TEXT NOT NULL,
+    what TEXT NOT NULL,
+    unit TEXT NOT NULL DEFAULT 'add or remove one row'
+  ) STRICT;
+)";
+
+std::string_view Name(Kind kind) {
+  switch (kind) {
+    case Kind::kGrant:
+      return "grant";
+    case Kind::kReserved:
+      return "reserved";
+    case Kind::kConfirmed:
+      return "confirmed";
+    case Kind::kForgiven:
+      return "forgiven";
+    case Kind::kRefused:
+      return "refused";
+  }
+  RESIDUA_CHECK(false);
+}
+
+Kind KindOf(std::string_view name) {
+  for (const Kind kind :
+       {Kind::kGrant, Kind::kReserved, Kind::kConfirmed, Kind::kForgiven, Kind::kRefused}) {
+    if (Name(kind) == name) return kind;
+  }
+  Fail(ErrorKind::kBadInput, "the ledger holds an entry of the unknown kind '{}'", name);
+}
+
+[[noreturn]] void FailWith(const std::string& name, sqlite3* database) {
+  const int code = sqlite3_errcode(database);
+  if (code == SQLITE_BUSY || code == SQLITE_LOCKED) {
+    Fail(ErrorKind::kIo, "{}: the ledger is locked by another process; try again when it is done",
+         name);
+  }
+  if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT) {
+    Fail(ErrorKind::kIo,
+         "{}: is not a ledger, or is damaged; restore it from a copy: without it no "
+         "budget can be spent",
+         name);
+  }
+  Fail(ErrorKind::kIo, "{}: the ledger cannot be used: {}", name, sqlite3_errmsg(database));
+}
+
+class Statement {
+ public:
+  Statement(const std::string& name, sqlite3* database, const char* sql)
+      : name_(name), database_(database) {
+    if (sqlite3_prepare_v2(database, sql, -1, &statement_, nullptr) != SQLITE_OK) {
+      FailWith(name, database);
+    }
+  }
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+  ~Statement() { sqlite3_finalize(statement_); }
+
+  void Bind(int index, std::string_view text) {
+    sqlite3_bind_text(statement_, index, text.data(), static_cast<int>(text.size()),
+                      SQLITE_TRANSIENT);
+  }
+  void Bind(int index, double value) { sqlite3_bind_double(statement_, index, value); }
+  void Bind(int index, int64_t value) { sqlite3_bind_int64(statement_, index, value); }
+
+  // True while there is a row.
+  bool Step() {
+    const int code = sqlite3_step(statement_);
+    if (code != SQLITE_ROW && code != SQLITE_DONE) FailWith(name_, database_);
+    return code == SQLITE_ROW;
+  }
+
+  int64_t Integer(int column) const { return sqlite3_column_int64(statement_, column); }
+  double Real(int column) const { return sqlite3_column_double(statement_, column); }
+  std::string Text(int column) const {
+    const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+    return text == nullptr ? "" : text;
+  }
+
+ private:
+  const std::string& name_;
+  sqlite3* database_;
+  sqlite3_stmt* statement_ = nullptr;
+};
+
+}  // namespace
+
+Ledger::Ledger(const std::filesystem::path& path, bool create) : name_(path.string()) {
+  const int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
+  if (sqlite3_open_v2(path.c_str(), &database_, flags, nullptr) != SQLITE_OK) {
+    const std::string reason = sqlite3_errmsg(database_);
+    sqlite3_close(std::exchange(database_, nullptr));
+    Fail(ErrorKind::kIo, "{}: the ledger cannot be opened: {}", name_, reason);
+  }
+  sqlite3_busy_timeout(database_, kBusyMilliseconds);
+}
+
+Ledger::Ledger(Ledger&& other) noexcept
+    : name_(std::move(other.name_)), database_(std::exchange(other.database_, nullptr)) {}
+
+Ledger::~Ledger() { sqlite3_close(database_); }
+
+void Ledger::Execute(const std::string& sql) const {
+  if (sqlite3_exec(database_, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
+    FailWith(name_, database_);
+  }
+}
+
+// One write transaction: it takes the lock at once, so that what is read inside cannot change
+// before what is written is there.
+template <typename Work>
+auto Ledger::Transact(const Work& work) {
+  Execute("BEGIN IMMEDIATE");
+  try {
+    auto result = work();
+    Execute("COMMIT");
+    return result;
+  } catch (...) {
+    sqlite3_exec(database_, "ROLLBACK", nullptr, nullptr, nullptr);
+    throw;
+  }
+}
+
+Ledger Ledger::Open(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) {
+    Fail(ErrorKind::kIo, "{}: there is no such ledger; residua measure makes one", path.string());
+  }
+  Ledger ledger(path, false);
+  ledger.Execute("PRAGMA synchronous = EXTRA");
+  Statement application(ledger.name_, ledger.database_, "PRAGMA application_id");
+  application.Step();
+  Statement version(ledger.name_, ledger.database_, "PRAGMA user_version");
+  version.Step();
+  if (application.Integer(0) != kApplicationId) {
+    Fail(ErrorKind::kBadInput, "{}: is not a residua ledger", ledger.name_);
+  }
+  if (version.Integer(0) != kSchemaVersion) {
+    Fail(ErrorKind::kBadInput, "{}: ledger format {} is not the format {} that this version reads",
+         ledger.name_, version.Integer(0), kSchemaVersion);
+  }
+  return ledger;
+}
+
+Ledger Ledger::OpenOrCreate(const std::filesystem::path& path, const Rational& first_grant) {
+  {
+    Ledger ledger(path, true);
+    ledger.Execute("PRAGMA synchronous = EXTRA");
+    ledger.Transact([&] {
+      Statement tables(ledger.name_, ledger.database_, "SELECT count(*) FROM sqlite_master");
+      tables.Step();
+      if (tables.Integer(0) > 0) return 0;
+      ledger.Execute(kSchema);
+      ledger.Execute(fmt::format("PRAGMA application_id = {}", kApplicationId));
+      ledger.Execute(fmt::format("PRAGMA user_version = {}", kSchemaVersion));
+      ledger.Insert(Kind::kGrant, first_grant, 0, "", "the budget of the first plan measured");
+      return 0;
+    });
+  }
+  return Open(path);
+}
+
+int64_t Ledger::Insert(Kind kind, const Rational& pcost, double delta, const std::string& digest,
+                       const std::string& what) {
+  Statement insert(
+      name_, database_,
+      "INSERT INTO entries (kind, pcost, delta, plan_digest, what) VALUES (?, ?, ?, ?, ?)");
+  insert.Bind(1, Name(kind));
+  insert.Bind(2, ToString(pcost));
+  insert.Bind(3, delta);
+  insert.Bind(4, digest);
+  insert.Bind(5, what);
+  insert.Step();
+  return sqlite3_last_insert_rowid(database_);
+}
+
+std::vector<LedgerEntry> Ledger::Entries() const {
+  Statement select(
+      name_, database_,
+      "SELECT id, kind, time, pcost, delta, plan_digest, what FROM entries ORDER BY id");
+  std::vector<LedgerEntry> entries;
+  while (select.Step()) {
+    entries.push_back({select.Integer(0), KindOf(select.Text(1)), select.Text(2),
+                       ParseRational(select.Text(3), "a privacy cost in the ledger"),
+                       select.Real(4), select.Text(5), select.Text(6)});
+  }
+  return entries;
+}
+
+Ledger::Balance Ledger::CurrentBalance() const {
+  Balance balance;
+  for (const LedgerEntry& entry : Entries()) {
+    if (entry.pcost < 0)
+      Fail(ErrorKind::kRefused, "{}: entry {} has a negative cost", name_, entry.id);
+    if (entry.kind == Kind::kGrant) balance.granted += entry.pcost;
+    if (entry.kind == Kind::kReserved || entry.kind == Kind::kConfirmed)
+      balance.spent += entry.pcost;
+  }
+  return balance;
+}
+
+std::optional<std::string> Ledger::ReasonToRefuse(const Spend& spend) const {
+  RESIDUA_CHECK(spend.pcost > 0);
+  if (!spend.again) {
+    for (const LedgerEntry& entry : Entries()) {
+      if (entry.plan_digest == spend.plan_digest &&
+          (entry.kind == Kind::kReserved || entry.kind == Kind::kConfirmed)) {
+        return fmt::format(
+            "{}: this plan was measured before (entry {}, {}); measuring it again is a new spend: "
+            "add --again "
+            "if you mean it",
+            name_, entry.id, entry.time);
+      }
+    }
+  }
+  const Balance balance = CurrentBalance();
+  if (balance.spent + spend.pcost > balance.granted) {
+    return fmt::format(
+        "{}: the budget does not allow it: rho {:.6g} was spent and {:.6g} is asked for, of {:.6g} "
+        "granted; "
+        "plan for less, or grant more with residua ledger grant",
+        name_, ToDoubleUp(balance.spent / 2), ToDoubleUp(spend.pcost / 2),
+        ToDoubleDown(balance.granted / 2));
+  }
+  return std::nullopt;
+}
+
+void Ledger::CheckAffordable(const Spend& spend) {
+  const auto reason = Transact([&] {
+    auto refusal = ReasonToRefuse(spend);
+    if (refusal) Insert(Kind::kRefused, spend.pcost, spend.delta, spend.plan_digest, spend.output);
+    return refusal;
+  });
+  if (reason) throw Error(ErrorKind::kRefused, *reason);
+}
+
+int64_t Ledger::Reserve(const Spend& spend) {
+  std::optional<std::string> reason;
+  const int64_t id = Transact([&] {
+    reason = ReasonToRefuse(spend);
+    return Insert(reason ? Kind::kRefused : Kind::kReserved, spend.pcost, spend.delta,
+                  spend.plan_digest, spend.output);
+  });
+  if (reason) throw Error(ErrorKind::kRefused, *reason);
+  return id;
+}
+
+void Ledger::Confirm(int64_t id) {
+  Transact([&] {
+    Statement update(name_, database_,
+                     "UPDATE entries SET kind = 'confirmed' WHERE id = ? AND kind = 'reserved'");
+    update.Bind(1, id);
+    update.Step();
+    RESIDUA_CHECK(sqlite3_changes(database_) == 1);
+    return 0;
+  });
+}
+
+void Ledger::Forgive(int64_t id, const std::string& reason) {
+  if (reason.find_first_not_of(" \t\n") == std::string::npos) {
+    Fail(ErrorKind::kBadInput,
+         "forgiving a spend needs a reason: say in so many words that nothing of it was published");
+  }
+  Transact([&] {
+    Statement update(name_, database_,
+                     "UPDATE entries SET kind = 'forgiven', what = what || ' (forgiven ' || "
+                     "strftime('%Y-%m-%dT%H:%M:%SZ', 'now') || ': ' || ? || ')' "
+                     "WHERE id = ? AND kind = 'reserved'");
+    update.Bind(1, reason);
+    update.Bind(2, id);
+    update.Step();
+    if (sqlite3_changes(database_) != 1) {
+      Fail(ErrorKind::kBadInput, "{}: entry {} is not a spend that is reserved and not confirmed",
+           name_, id);
+    }
+    return 0;
+  });
+}
+
+void Ledger::Grant(const Rational& pcost, const std::string& reason) {
+  if (pcost <= 0) Fail(ErrorKind::kBadInput, "a grant must be positive");
+  Transact([&] { return Insert(Kind::kGrant, pcost, 0, "", reason); });
+}
+
+}  // namespace residua

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "residua/base/rational.h"
+
+struct sqlite3;
+
+namespace residua {
+
+// One line of the ledger. A spend is reserved before its noise is drawn, and confirmed once its
+// file is in place; until then it counts as spent. Forgiving takes it off the count, and stays on
+// record.
+struct LedgerEntry {
+  enum class Kind { kGrant, kReserved, kConfirmed, kForgiven, kRefused };
+  int64_t id = 0;
+  Kind kind = Kind::kGrant;
+  std::string time;         // UTC, when it was written
+  Rational pcost;           // granted, spent or asked for
+  double delta = 0;         // at which the plan stated its epsilon
+  std::string plan_digest;  // empty for grants
+  std::string what;         // the file written, or the reason given
+};
+
+// What was granted for one data set and what was spent on it: an SQLite file. Several processes may
+// use it at once; each change is one transaction, on disk when the call returns.
+class Ledger {
+ public:
+  // Opens the ledger; Error{kIo} if there is none.
+  static Ledger Open(const std::filesystem::path& path);
+  // Opens it, or makes one with this grant.
+  static Ledger OpenOrCreate(const std::filesystem::path& path, const Rational& first_grant);
+
+  Ledger(Ledger&&) noexcept;
+  Ledger& operator=(Ledger&&) = delete;
+  ~Ledger();
+
+  struct Balance {
+    Rational granted;
+    Rational spent;  // reserved and confirmed
+  };
+  Balance CurrentBalance() const;
+  std::vector<LedgerEntry> Entries() const;
+
+  struct Spend {
+    Rational pcost;
+    double delta = 0;
+    std::string plan_digest;
+    std::string output;
+    bool again = false;  // the same plan may be measured a second time
+  };
+  // Records the refusal and throws Error{kRefused}, with what was spent, asked for and granted, unless
+  // the spend is allowed now.
+  void CheckAffordable(const Spend& spend);
+  // The same, and reserves the spend; returns its id.
+  int64_t Reserve(const Spend& spend);
+  void Confirm(int64_t id);
+
+  // Takes a reserved spend off the count. Error{kBadInput} unless there is one of that id and a
+  // reason.
+  void Forgive(int64_t id, const std::string& reason);
+  // Adds to what may be spent.
+  void Grant(const Rational& pcost, const std::string& reason);
+
+ private:
+  Ledger(const std::filesystem::path& path, bool create);
+  void Execute(const std::string& sql) const;
+  int64_t Insert(LedgerEntry::Kind kind, const Rational& pcost, double delta,
+                 const std::string& digest, const std::string& what);
+  std::optional<std::string> ReasonToRefuse(const Spend& spend) const;
+  template <typename Work>
+  auto Transact(const Work& work);
+
+  std::string name_;
+  sqlite3* database_ = nullptr;
+};
+
+}  // namespace residua
