@@ -38,14 +38,17 @@ Places FindPlaces(const Options& options, const DataReference& reference) {
   } else if (reference.empty()) {
     Fail(ErrorKind::kBadInput, "{}: the plan names no data; add --data FILE", options.plan);
   } else {
-    if (!reference.source.empty()) places.data.source = (folder / reference.source).string();
-    if (!reference.database.empty()) places.data.database = (folder / reference.database).string();
+    const auto resolve = [&](const std::string& path) {
+      return path.empty() ? "" : (folder / path).lexically_normal().string();
+    };
+    places.data.source = resolve(reference.source);
+    places.data.database = resolve(reference.database);
     places.data.query = reference.query;
   }
   if (!options.ledger.empty()) {
     places.ledger = options.ledger;
   } else if (options.data.empty()) {
-    places.ledger = folder / reference.ledger;
+    places.ledger = (folder / reference.ledger).lexically_normal();
   } else {
     places.ledger = options.data + ".ledger";
   }

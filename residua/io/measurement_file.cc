@@ -208,6 +208,25 @@ class ResidualAssembler {
   std::vector<Int128> wide_values_;
 };
 
+std::map<std::string, std::string> ReadMetadata(const std::string& name,
+                                                DuckDbConnection* connection) {
+  std::map<std::string, std::string> metadata;
+  const std::string select = fmt::format(
+      "SELECT decode(key)::VARCHAR, decode(value)::VARCHAR FROM parquet_kv_metadata({})",
+      SqlText(name));
+  try {
+    connection->Stream(select, [&](const DuckDbChunk& chunk) {
+      for (int64_t row = 0; row < chunk.num_rows(); ++row) {
+        metadata.emplace(TextOf(chunk.Values<duckdb_string_t>(0)[row]),
+                         TextOf(chunk.Values<duckdb_string_t>(1)[row]));
+      }
+    });
+  } catch (const Error& error) {
+    Fail(ErrorKind::kBadInput, "{}; the measurement file is not whole: get it again", error.what());
+  }
+  return metadata;
+}
+
 // DECIMAL(38,0) holds what is below 10^38 in size.
 void CheckFitsDecimal(const std::vector<Int128>& values) {
   Int128 limit = 1;
@@ -285,17 +304,7 @@ MeasurementFile::MeasurementFile(const std::filesystem::path& path) : path_(path
          name);
   }
   DuckDbConnection connection = DuckDbConnection::InMemory(name, name);
-  std::map<std::string, std::string> metadata;
-  connection.Stream(
-      fmt::format(
-          "SELECT decode(key)::VARCHAR, decode(value)::VARCHAR FROM parquet_kv_metadata({})",
-          SqlText(name)),
-      [&](const DuckDbChunk& chunk) {
-        for (int64_t row = 0; row < chunk.num_rows(); ++row) {
-          metadata.emplace(TextOf(chunk.Values<duckdb_string_t>(0)[row]),
-                           TextOf(chunk.Values<duckdb_string_t>(1)[row]));
-        }
-      });
+  std::map<std::string, std::string> metadata = ReadMetadata(name, &connection);
   if (metadata["residua_format"] != kFormat) {
     Fail(ErrorKind::kBadInput, "{}: is not a measurement file; make one with residua measure PLAN",
          name);

@@ -11,7 +11,9 @@ import subprocess
 import sys
 import tempfile
 
-TIME = [(re.compile(r"\([0-9.e+-]+ s\)"), "(TIME s)"), (re.compile(r'"seconds": [0-9.e+-]+'), '"seconds": TIME')]
+TIME = [(re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "0000-00-00T00:00:00Z"),
+        (re.compile(r"\([0-9.e+-]+ s\)"), "(TIME s)"),
+        (re.compile(r'"seconds": [0-9.e+-]+'), '"seconds": TIME')]
 
 
 def parse(lines):

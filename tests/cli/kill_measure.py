@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""kill -9 at random moments of a measurement, many times: kill_measure.py BINARY [KILLS]
+
+After each: every measurement file in place verifies, and the ledger's spends are at least the files in place; a spend
+whose file is in place is never missing. Confirmed spends all have their files."""
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+binary = os.path.abspath(sys.argv[1])
+kills = int(sys.argv[2]) if len(sys.argv) > 2 else 200
+random.seed(1)  # of the moments only; the noise has no seed
+
+
+def run(*arguments):
+    return subprocess.run([binary, *arguments], capture_output=True, text=True, check=True).stdout
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    with open("people.csv", "w", encoding="utf-8") as file:
+        file.write("a,b,c\n")
+        for row in range(20000):
+            file.write(f"{row * 7 % 40},{row * 11 % 30},{row * 13 % 20}\n")
+    with open("spec.toml", "w", encoding="utf-8") as file:
+        file.write('[data]\nsource = "people.csv"\n[privacy]\nrho = 1\n[workload]\nmarginals = "<=3"\n')
+        for name, size in (("a", 40), ("b", 30), ("c", 20)):
+            file.write(f"[attributes.{name}]\nsize = {size}\n")
+    run("plan", "spec.toml", "-o", "plan.json")
+    start = time.monotonic()
+    run("measure", "plan.json", "-o", "first.parquet")
+    duration = time.monotonic() - start
+    run("ledger", "grant", "--rho", "1000000", "--reason", "test")
+
+    interrupted = 0
+    for k in range(kills):
+        process = subprocess.Popen([binary, "measure", "plan.json", "-o", f"m{k}.parquet", "--again"],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(random.uniform(0, 1.2 * duration))
+        process.send_signal(signal.SIGKILL)
+        interrupted += process.wait() != 0
+
+        ledger = json.loads(run("ledger", "--json"))
+        counted = {e["what"]: e["kind"] for e in ledger["entries"] if e["kind"] in ("spent", "reserved, not confirmed")}
+        for name in os.listdir("."):
+            if name.startswith("m") and name.endswith(".parquet"):
+                assert name in counted, f"{name} is in place, but the ledger does not count it"
+        for name, kind in counted.items():
+            assert kind != "spent" or os.path.exists(name), f"{name} is confirmed, but not in place"
+        if os.path.exists(f"m{k}.parquet"):
+            run("verify", f"m{k}.parquet")
+
+    kinds = [e["kind"] for e in ledger["entries"]]
+    print(f"{kills} kills, {interrupted} before the end; {kinds.count('spent')} confirmed, "
+          f"{kinds.count('reserved, not confirmed')} reserved, {len([n for n in os.listdir('.') if n.endswith('.parquet')])} files")
+    assert interrupted > kills // 4, "too few kills came in time to show anything"
+    assert "reserved, not confirmed" in kinds, "no kill came between the reservation and the end"
+    print("1 passed, 0 failed")

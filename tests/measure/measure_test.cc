@@ -1,0 +1,253 @@
+#include "residua/measure/measure.h"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <cmath>
+#include <map>
+#include <unsupported/Eigen/KroneckerProduct>
+
+#include "residua/base/error.h"
+#include "residua/measure/residual_transform.h"
+#include "residua/measure/true_counts.h"
+#include "residua/select/select.h"
+#include "tests/measure/random_table.h"
+#include "tests/oracle/dense_mechanism.h"
+#include "tests/oracle/deterministic_bits.h"
+#include "tests/oracle/discrete_gaussian_fit.h"
+
+namespace residua {
+namespace {
+
+// Wrong with this probability when all is right; fixed seeds make the outcome the same each time.
+constexpr double kAlpha = 1e-6;
+// Two-sided standard normal quantile of kAlpha, and of kAlpha shared by a thousand comparisons.
+constexpr double kNormalQuantile = 4.89;
+constexpr double kSharedQuantile = 6.11;
+
+Plan SmallPlan(const Domain& domain, int order, const Rational& pcost) {
+  return Select(
+      {domain, {{{MarginalRule::Kind::kUpTo, order}}, {}}, {}, BudgetFromPcost(pcost), {}});
+}
+
+MeasureOptions Deterministic(DeterministicBits* bits) {
+  MeasureOptions options;
+  options.counting.num_threads = 1;
+  options.bits_of_thread = [bits]() -> BitSource& { return *bits; };
+  return options;
+}
+
+std::vector<ResidualMatrix> MatricesOf(const Plan& plan) {
+  const std::vector<ResidualBasis> bases = BasisOfClasses(plan.domain, plan.classes);
+  std::vector<ResidualMatrix> matrices;
+  for (const int c : plan.classes.class_of)
+    matrices.push_back(bases[static_cast<size_t>(c)].matrix);
+  return matrices;
+}
+
+// The true integer residuals of every measured set.
+std::map<AttributeSet, std::vector<int64_t>> TrueResiduals(const Plan& plan,
+                                                           const EncodedTable& table) {
+  std::map<AttributeSet, std::vector<int64_t>> residuals;
+  CountMarginals(table, plan.domain, MeasuredSets(plan), {}, [&](TrueMarginal&& marginal) {
+    const AttributeSet set = marginal.attributes();
+    const TrueResidual residual =
+        ResidualTransform(plan.domain, MatricesOf(plan), std::move(marginal));
+    residuals[set] = std::get<std::vector<int64_t>>(TrueCounts::Values(residual));
+  });
+  return residuals;
+}
+
+TEST(MeasureTest, NoiseIsTheDiscreteGaussianOfThePlan) {
+  const Domain domain = DomainOfSizes({2, 3, 4});
+  const Plan plan = SmallPlan(domain, 3, 2);
+  std::mt19937_64 random(1);
+  const EncodedTable table = RandomTable(domain, 50, random);
+  const auto truth = TrueResiduals(plan, table);
+  std::map<AttributeSet, std::vector<int64_t>> noise;
+  DeterministicBits bits(2);
+  for (int trial = 0; trial < 60000; ++trial) {
+    Measure(plan, table, Deterministic(&bits), [&](NoisyResidual&& residual) {
+      const auto& values = std::get<std::vector<int64_t>>(residual.values);
+      const auto& exact = truth.at(residual.attributes);
+      ASSERT_EQ(values.size(), exact.size());
+      for (size_t k = 0; k < values.size(); ++k)
+        noise[residual.attributes].push_back(values[k] - exact[k]);
+    });
+  }
+  EXPECT_EQ(noise.size(), 8u);
+  const std::vector<ResidualBasis> bases = BasisOfClasses(domain, plan.classes);
+  for (const auto& [set, samples] : noise) {
+    const Rational variance = IntegerNoiseVariance(plan, bases, set);
+    EXPECT_TRUE(FitsDiscreteGaussian(samples, variance, kAlpha)) << SetName(domain, set);
+    if (samples.size() < 300000) continue;  // too few for the power below
+    EXPECT_FALSE(FitsDiscreteGaussian(samples, variance * Rational(21, 20), kAlpha))
+        << SetName(domain, set);
+    EXPECT_FALSE(FitsDiscreteGaussian(samples, variance * Rational(19, 20), kAlpha))
+        << SetName(domain, set);
+  }
+}
+
+// omega_A = kron (1/n) Sub y has covariance sigma2_A kron Sub Sub^T: whitened by it, its entries
+// are uncorrelated with variance 1, and whitened by a covariance 5 % off they are not.
+TEST(MeasureTest, BaseMechanismsHaveTheirCovariance) {
+  const Domain domain = DomainOfSizes({3, 2, 4});
+  const Plan plan = SmallPlan(domain, 3, Rational(1, 2));
+  std::mt19937_64 random(3);
+  const EncodedTable table = RandomTable(domain, 200, random);
+  const auto truth = TrueResiduals(plan, table);
+  constexpr int kTrials = 60000;
+  DeterministicBits bits(4);
+  std::map<AttributeSet, Eigen::MatrixXd> draws;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    Measure(plan, table, Deterministic(&bits), [&](NoisyResidual&& residual) {
+      const auto& values = std::get<std::vector<int64_t>>(residual.values);
+      Eigen::MatrixXd& samples = draws[residual.attributes];
+      if (samples.size() == 0) samples.resize(static_cast<long>(values.size()), kTrials);
+      for (size_t k = 0; k < values.size(); ++k) {
+        samples(static_cast<long>(k), trial) =
+            static_cast<double>(values[k] - truth.at(residual.attributes)[k]);
+      }
+    });
+  }
+  for (const AttributeSet& set : {AttributeSet{0}, AttributeSet{0, 2}, AttributeSet{0, 1, 2}}) {
+    Eigen::MatrixXd project = Eigen::MatrixXd::Ones(1, 1);
+    Eigen::MatrixXd sigma = Eigen::MatrixXd::Ones(1, 1);
+    for (const int i : set) {
+      const Eigen::MatrixXd sub = oracle::SubtractionMatrix(domain[i].size);
+      project = Eigen::MatrixXd(
+          Eigen::kroneckerProduct(project, sub / static_cast<double>(domain[i].size)));
+      sigma = Eigen::MatrixXd(Eigen::kroneckerProduct(sigma, sub * sub.transpose()));
+    }
+    sigma *= plan.variances[static_cast<size_t>(*plan.mechanisms.Find(OrbitOf(plan.classes, set)))]
+                 .get_d();
+    const Eigen::MatrixXd omega = project * draws.at(set);
+    const Eigen::MatrixXd white = sigma.llt().matrixL().solve(omega);
+    const auto count = static_cast<double>(white.size());
+    // The sum of squares of `count` standard normals has mean `count` and variance 2 `count`.
+    const double z = (white.squaredNorm() - count) / std::sqrt(2 * count);
+    EXPECT_LT(std::fabs(z), kNormalQuantile) << SetName(domain, set);
+    const double z_wrong = (white.squaredNorm() / 1.05 - count) / std::sqrt(2 * count);
+    EXPECT_GT(std::fabs(z_wrong), kNormalQuantile) << SetName(domain, set);
+    for (long a = 0; a < white.rows(); ++a) {
+      EXPECT_LT(std::fabs(white.row(a).mean()) * std::sqrt(kTrials), kSharedQuantile);
+      for (long b = 0; b < a; ++b) {
+        EXPECT_LT(std::fabs(white.row(a).dot(white.row(b))) / std::sqrt(kTrials), kSharedQuantile);
+      }
+    }
+  }
+}
+
+// log of the Renyi moment sum_x P(x)^alpha Q(x)^(1-alpha) for discrete Gaussians of one variance, P
+// shifted by `shift`, divided by alpha - 1: their exact divergence of that order.
+double RenyiDivergence(int64_t shift, double variance, double alpha) {
+  const auto reach =
+      static_cast<int64_t>(
+          std::ceil(40 * std::sqrt(variance) + alpha * std::fabs(static_cast<double>(shift)))) +
+      40;
+  double normalizer = 0;
+  for (int64_t x = -reach; x <= reach; ++x)
+    normalizer += std::exp(-static_cast<double>(x * x) / (2 * variance));
+  // Exponents reach far below and above zero; the largest is taken out first.
+  double largest = -INFINITY;
+  std::vector<double> exponents;
+  for (int64_t x = -reach; x <= reach; ++x) {
+    const auto p = static_cast<double>((x - shift) * (x - shift));
+    const auto q = static_cast<double>(x * x);
+    exponents.push_back(-(alpha * p + (1 - alpha) * q) / (2 * variance));
+    largest = std::max(largest, exponents.back());
+  }
+  double sum = 0;
+  for (const double e : exponents) sum += std::exp(e - largest);
+  return (largest + std::log(sum) - std::log(normalizer)) / (alpha - 1);
+}
+
+// The divergence of what is released on two neighbouring tables, exactly: independent integers with
+// known shifts. `scale` multiplies every noise variance.
+double ReleaseDivergence(const Plan& plan, const EncodedTable& one, const EncodedTable& other,
+                         double alpha, double scale) {
+  const std::vector<ResidualBasis> bases = BasisOfClasses(plan.domain, plan.classes);
+  const auto a = TrueResiduals(plan, one);
+  const auto b = TrueResiduals(plan, other);
+  double divergence = 0;
+  for (const auto& [set, values] : a) {
+    const double variance = IntegerNoiseVariance(plan, bases, set).get_d() * scale;
+    for (size_t k = 0; k < values.size(); ++k) {
+      const int64_t shift = values[k] - b.at(set)[k];
+      if (shift != 0) divergence += RenyiDivergence(shift, variance, alpha);
+    }
+  }
+  return divergence;
+}
+
+TEST(PrivacyTest, NeighbouringTablesStayWithinRhoAtEveryOrder) {
+  const Domain domain = DomainOfSizes({2, 3, 3});
+  std::mt19937_64 random(5);
+  for (const char* pcost : {"1/10", "1", "3"}) {
+    const Plan plan = SmallPlan(domain, 2, ParseRational(pcost, "pcost"));
+    const double rho = plan.pcost.get_d() / 2;
+    const EncodedTable table = RandomTable(domain, 30, random);
+    for (int record = 0; record < 18; ++record) {
+      // The same table with one record more.
+      std::vector<CodeColumn> columns;
+      const std::vector<int> codes = {record % 2, record / 2 % 3, record / 6};
+      for (int i = 0; i < 3; ++i) {
+        auto column = std::get<std::vector<uint8_t>>(table.column(i));
+        column.push_back(static_cast<uint8_t>(codes[static_cast<size_t>(i)]));
+        columns.emplace_back(std::move(column));
+      }
+      const EncodedTable larger(domain, std::move(columns));
+      for (const double alpha : {1.01, 1.5, 2.0, 5.0, 32.0}) {
+        EXPECT_LE(ReleaseDivergence(plan, table, larger, alpha, 1.0), alpha * rho * (1 + 1e-9));
+        EXPECT_LE(ReleaseDivergence(plan, larger, table, alpha, 1.0), alpha * rho * (1 + 1e-9));
+      }
+      // At whole orders the bound is attained, so noise 5 % too small is caught.
+      EXPECT_GT(ReleaseDivergence(plan, table, larger, 2.0, 0.95), 2 * rho);
+    }
+  }
+}
+
+TEST(MeasureTest, VisitsEverySetOnceAndWideValuesSurvive) {
+  // 40,000^3 / a tiny budget: integer noise far beyond 64 bits.
+  const Domain domain = DomainOfSizes({2, 200, 3});
+  const Plan plan = SmallPlan(domain, 3, ParseRational("1e-28", "pcost"));
+  std::mt19937_64 random(6);
+  const EncodedTable table = RandomTable(domain, 1000, random);
+  DeterministicBits bits(7);
+  std::map<AttributeSet, int> visits;
+  bool any_wide = false;
+  Measure(plan, table, Deterministic(&bits), [&](NoisyResidual&& residual) {
+    ++visits[residual.attributes];
+    any_wide = any_wide || std::holds_alternative<std::vector<Int128>>(residual.values);
+  });
+  EXPECT_EQ(visits.size(), MeasuredSets(plan).size());
+  for (const auto& [set, count] : visits) EXPECT_EQ(count, 1);
+  EXPECT_TRUE(any_wide);
+}
+
+TEST(MeasureTest, RefusesNoiseBeyondTheSampler) {
+  EXPECT_THROW(CheckNoiseIsMeasurable(
+                   SmallPlan(DomainOfSizes({60000, 60000, 60000}), 3, ParseRational("1e-20", "p"))),
+               Error);
+  EXPECT_THROW(CheckNoiseIsMeasurable(SmallPlan(DomainOfSizes({2, 2}), 1, 1000000)), Error);
+  EXPECT_NO_THROW(CheckNoiseIsMeasurable(SmallPlan(DomainOfSizes({100, 50, 7}), 3, 1)));
+}
+
+TEST(MeasureTest, TheOperatingSystemsBitsDifferEachTime) {
+  const Domain domain = DomainOfSizes({10, 10});
+  const Plan plan = SmallPlan(domain, 2, Rational(1, 100));
+  std::mt19937_64 random(8);
+  const EncodedTable table = RandomTable(domain, 100, random);
+  const auto once = [&] {
+    std::vector<int64_t> all;
+    Measure(plan, table, {}, [&](NoisyResidual&& residual) {
+      const auto& values = std::get<std::vector<int64_t>>(residual.values);
+      all.insert(all.end(), values.begin(), values.end());
+    });
+    return all;
+  };
+  EXPECT_NE(once(), once());
+}
+
+}  // namespace
+}  // namespace residua
