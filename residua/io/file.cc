@@ -57,19 +57,29 @@ void FileInProgress::Write(std::string_view content) {
   }
 }
 
-void FileInProgress::Commit() {
+void SyncFileSystemOf(const std::filesystem::path& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) FailToWrite(path, errno);
+  const int result = syncfs(descriptor);
+  const int error = errno;
+  close(descriptor);
+  if (result != 0) FailToWrite(path, error);
+}
+
+void FileInProgress::Commit(Durability durability) {
   const mode_t mask = umask(0);
   umask(mask);
   // Through `path_`: a writer may have put another file in the temporary one's place.
   const int descriptor = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) FailToWrite(target_, errno);
-  const bool synced = fchmod(descriptor, 0666 & ~mask) == 0 && fsync(descriptor) == 0;
+  const bool synced = fchmod(descriptor, 0666 & ~mask) == 0 &&
+                      (durability == Durability::kLater || fsync(descriptor) == 0);
   const int error = errno;
   close(descriptor);
   if (!synced) FailToWrite(target_, error);
   if (rename(path_.c_str(), target_.c_str()) != 0) FailToWrite(target_, errno);
   close(std::exchange(descriptor_, -1));
-  SyncDirectoryOf(target_);
+  if (durability == Durability::kSynced) SyncDirectoryOf(target_);
 }
 
 std::string ReadFile(const std::filesystem::path& path) {

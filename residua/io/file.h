@@ -12,6 +12,10 @@ std::filesystem::path FolderOf(const std::filesystem::path& path);
 // The whole file, or Error{kIo} that names it.
 std::string ReadFile(const std::filesystem::path& path);
 
+// Whether a file must be on disk when it is in place, or whoever made it syncs many at once.
+enum class Durability { kSynced, kLater };
+void SyncFileSystemOf(const std::filesystem::path& path);
+
 // A temporary file beside `target`, removed unless Commit syncs it and renames it into place.
 // Whoever writes it may do so through `path()`.
 class FileInProgress {
@@ -23,7 +27,7 @@ class FileInProgress {
 
   const std::string& path() const { return path_; }
   void Write(std::string_view content);
-  void Commit();
+  void Commit(Durability durability = Durability::kSynced);
 
  private:
   std::filesystem::path target_;

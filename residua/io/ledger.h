@@ -54,8 +54,8 @@ class Ledger {
     std::string output;
     bool again = false;  // the same plan may be measured a second time
   };
-  // Records the refusal and throws Error{kRefused}, with what was spent, asked for and granted, unless
-  // the spend is allowed now.
+  // Records the refusal and throws Error{kRefused}, with what was spent, asked for and granted,
+  // unless the spend is allowed now.
   void CheckAffordable(const Spend& spend);
   // The same, and reserves the spend; returns its id.
   int64_t Reserve(const Spend& spend);
