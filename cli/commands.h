@@ -7,6 +7,8 @@ namespace residua::cli {
 // Each adds its subcommand; the work runs when the command line names it.
 void AddPlanCommand(CLI::App* app);
 void AddMeasureCommand(CLI::App* app);
+void AddTablesCommand(CLI::App* app);
+void AddQueryCommand(CLI::App* app);
 void AddVerifyCommand(CLI::App* app);
 void AddLedgerCommand(CLI::App* app);
 

@@ -38,6 +38,8 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   residua::cli::AddPlanCommand(&app);
   residua::cli::AddMeasureCommand(&app);
+  residua::cli::AddTablesCommand(&app);
+  residua::cli::AddQueryCommand(&app);
   residua::cli::AddVerifyCommand(&app);
   residua::cli::AddLedgerCommand(&app);
   try {

@@ -22,19 +22,18 @@ class QuestionReader {
  public:
   QuestionReader(std::string_view text, const Domain& domain) : rest_(text), domain_(domain) {}
 
-  std::vector<CellSelection> Read() {
-    std::vector<CellSelection> selections;
-    for (SkipSpaces(); !rest_.empty(); SkipSpaces()) selections.push_back(ReadTerm());
-    std::sort(
-        selections.begin(), selections.end(),
-        [](const CellSelection& a, const CellSelection& b) { return a.attribute < b.attribute; });
-    for (size_t k = 1; k < selections.size(); ++k) {
-      if (selections[k].attribute == selections[k - 1].attribute) {
-        Fail(ErrorKind::kBadInput, "the question names '{}' twice; join its values with |",
-             domain_[selections[k].attribute].name);
+  ProductQuery Read() {
+    std::vector<AttributeWeights> terms;
+    for (SkipSpaces(); !rest_.empty(); SkipSpaces()) {
+      terms.push_back(ReadTerm());
+      for (size_t k = 0; k + 1 < terms.size(); ++k) {
+        if (terms[k].attribute == terms.back().attribute) {
+          Fail(ErrorKind::kBadInput, "the question names '{}' twice; join its values with |",
+               domain_[terms[k].attribute].name);
+        }
       }
     }
-    return selections;
+    return ProductQuery(domain_, std::move(terms));
   }
 
  private:
@@ -76,17 +75,17 @@ class QuestionReader {
     return piece;
   }
 
-  CellSelection ReadTerm() {
+  AttributeWeights ReadTerm() {
     const std::string name = ReadPiece(/*is_name=*/true).text;
     if (!Take("=")) {
       Fail(ErrorKind::kBadInput,
            "'{}' in the question is not NAME=VALUES; write it like age=18..30 sex=female", name);
     }
-    CellSelection selection;
-    selection.attribute = FindAttribute(domain_, name);
-    const Attribute& attribute = domain_[selection.attribute];
+    const int index = FindAttribute(domain_, name);
+    const Attribute& attribute = domain_[index];
+    std::vector<CellRange> cells;
     do {
-      selection.cells.push_back(ReadRange(attribute));
+      cells.push_back(ReadRange(attribute));
     } while (Take("|"));
     if (!rest_.empty() && std::isspace(static_cast<unsigned char>(rest_.front())) == 0) {
       Fail(ErrorKind::kBadInput,
@@ -94,8 +93,8 @@ class QuestionReader {
            "double quotes",
            rest_.substr(0, 20), name);
     }
-    Normalize(attribute, &selection.cells);
-    return selection;
+    CheckDisjoint(attribute, cells);
+    return {index, std::move(cells)};
   }
 
   CellRange ReadRange(const Attribute& attribute) {
@@ -203,24 +202,16 @@ class QuestionReader {
     return Single(attribute, piece).last;
   }
 
-  // Sorted, touching ranges joined; a cell asked for twice is an error, since it would count twice
-  // to a reader and once to us.
-  static void Normalize(const Attribute& attribute, std::vector<CellRange>* cells) {
-    std::sort(cells->begin(), cells->end(),
+  // A cell asked for twice would count twice to a reader and once to us.
+  static void CheckDisjoint(const Attribute& attribute, std::vector<CellRange> cells) {
+    std::sort(cells.begin(), cells.end(),
               [](const CellRange& a, const CellRange& b) { return a.first < b.first; });
-    std::vector<CellRange> joined;
-    for (const CellRange& range : *cells) {
-      if (!joined.empty() && range.first <= joined.back().last) {
+    for (size_t k = 1; k < cells.size(); ++k) {
+      if (cells[k].first <= cells[k - 1].last) {
         Fail(ErrorKind::kBadInput, "the question asks for '{}' = {} twice", attribute.name,
-             CellLabel(attribute, range.first));
-      }
-      if (!joined.empty() && range.first == joined.back().last + 1) {
-        joined.back().last = range.last;
-      } else {
-        joined.push_back(range);
+             CellLabel(attribute, cells[k].first));
       }
     }
-    *cells = std::move(joined);
   }
 
   std::string_view rest_;
@@ -229,7 +220,7 @@ class QuestionReader {
 
 }  // namespace
 
-std::vector<CellSelection> ParseQuestion(std::string_view text, const Domain& domain) {
+ProductQuery ParseQuestion(std::string_view text, const Domain& domain) {
   return QuestionReader(text, domain).Read();
 }
 

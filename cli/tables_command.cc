@@ -1,0 +1,145 @@
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "residua/base/error.h"
+#include "residua/base/version.h"
+#include "residua/io/exploring_text.h"
+#include "residua/io/stream_tables.h"
+#include "residua/io/table_files.h"
+#include "residua/reconstruct/estimate.h"
+#include "residua/reconstruct/table_variance.h"
+
+namespace residua::cli {
+namespace {
+
+struct Options {
+  std::string measurements;
+  std::string output;
+  std::vector<std::string> tables;
+  std::string format = "csv";
+  bool one_file = false;
+  double confidence = 0.95;
+  int threads = 0;
+  bool json = false;
+};
+
+TableFormat FormatOf(const Options& options) {
+  if (options.format != "csv" && options.format != "parquet") {
+    Fail(ErrorKind::kBadInput, "--format '{}' is not known; choose csv or parquet", options.format);
+  }
+  if (options.one_file) return TableFormat::kOneParquet;
+  return options.format == "csv" ? TableFormat::kCsv : TableFormat::kParquet;
+}
+
+// Where the tables come from and what is promised; kept beside them.
+std::string About(const Options& options, const Plan& plan) {
+  const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
+  const nlohmann::ordered_json json = {
+      {"format", "residua-tables"},
+      {"version", 1},
+      {"tool", fmt::format("residua {}", Version())},
+      {"neighbours", "add or remove one row"},
+      {"guarantee",
+       {{"rho", guarantee.rho}, {"epsilon", guarantee.epsilon}, {"delta", guarantee.delta}}},
+      {"confidence", options.confidence},
+      {"estimates", "unbiased; signed; std_dev and intervals are exact for the noise added"}};
+  return json.dump(2) + "\n";
+}
+
+std::vector<AttributeSet> ChosenTables(const Options& options, const Plan& plan) {
+  std::vector<AttributeSet> tables;
+  for (const std::string& text : options.tables)
+    tables.push_back(ParseAttributeSet(text, plan.domain));
+  if (!tables.empty()) {
+    std::sort(tables.begin(), tables.end());
+    tables.erase(std::unique(tables.begin(), tables.end()), tables.end());
+    return tables;
+  }
+  const WorkloadOrbits workload = OrbitsUnder(plan.domain, plan.workload, plan.classes);
+  for (int64_t j = 0; j < workload.orbits.size(); ++j) {
+    ForEachMember(plan.classes, workload.orbits[j],
+                  [&](const AttributeSet& set) { tables.push_back(set); });
+  }
+  return tables;
+}
+
+void Run(const Options& options) {
+  const double factor = TwoSidedQuantile(options.confidence);
+  const TableFormat format = FormatOf(options);
+  const MeasurementFile file(options.measurements);
+  const Plan& plan = file.plan();
+  const std::vector<AttributeSet> tables = ChosenTables(options, plan);
+  std::string output = options.output;
+  if (output.empty()) output = options.one_file ? "tables.parquet" : "tables";
+  const auto writer = MakeTableWriter(output, format, About(options, plan));
+  StreamOptions stream;
+  stream.reconstruct.num_threads = options.threads;
+  int64_t num_cells = 0;
+  StreamTables(
+      file, tables, stream,
+      [&](const ResidualIndex& index, const AttributeSet& table, std::span<const double> counts) {
+        PublishedTable published;
+        std::vector<AxisVariances> axes;
+        std::vector<int64_t> sizes;
+        for (const int i : table) {
+          const Attribute& attribute = plan.domain[i];
+          published.attributes.push_back(attribute.name);
+          std::vector<std::string>& labels = published.labels.emplace_back();
+          for (int64_t cell = 0; cell < attribute.size; ++cell) {
+            labels.push_back(CellLabel(attribute, cell));
+          }
+          axes.push_back(CellVariancesOf(index.basis(i)));
+          sizes.push_back(attribute.size);
+        }
+        std::vector<double> std_devs = TableVariances(index, table, axes, sizes);
+        for (double& value : std_devs) value = std::sqrt(value);
+        published.estimates = counts;
+        published.std_devs = std_devs;
+        published.interval_factor = factor;
+        writer->Write(published);
+        num_cells += static_cast<int64_t>(counts.size());
+      });
+  writer->Finish();
+  if (options.json) {
+    const nlohmann::ordered_json json = {{"tables", tables.size()},
+                                         {"cells", num_cells},
+                                         {"confidence", options.confidence},
+                                         {"output", output}};
+    fmt::print("{}\n", json.dump(2));
+  } else {
+    fmt::print("{} {} of {} cells in all written to {}\n", tables.size(),
+               tables.size() == 1 ? "table" : "tables", num_cells, output);
+  }
+}
+
+}  // namespace
+
+void AddTablesCommand(CLI::App* app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app->add_subcommand(
+      "tables", "Reconstruct tables with their error bars from a measurement file");
+  command->footer(
+      "Examples:\n"
+      "  residua tables measurements.parquet -o tables\n"
+      "  residua tables measurements.parquet --table age,sex --confidence 0.99 -o age_and_sex\n"
+      "One row a cell: the attributes, estimate, std_dev, ci_lower, ci_upper. Estimates are "
+      "unbiased, so some are negative.");
+  command->add_option("MEASUREMENTS", options->measurements, "The measurement file")->required();
+  command->add_option("-o,--output", options->output,
+                      "The folder (by default tables), or with --one-file the file");
+  command
+      ->add_option("--table", options->tables,
+                   "Only this table: attribute names a,b, or total; may be repeated")
+      ->expected(1)
+      ->take_all();
+  command->add_option("--format", options->format, "csv or parquet");
+  command->add_flag("--one-file", options->one_file, "All tables in one Parquet file");
+  command->add_option("--confidence", options->confidence, "Of the intervals; by default 0.95");
+  command->add_option("--threads", options->threads, "Threads; by default one a processor")
+      ->check(CLI::Range(1, 1024));
+  command->add_flag("--json", options->json, "Print the result as JSON");
+  command->callback([options] { Run(*options); });
+}
+
+}  // namespace residua::cli
