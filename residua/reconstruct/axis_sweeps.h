@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+
+#include "residua/base/int128.h"
+
+namespace residua {
+
+// A row-major tensor seen from one of its axes: value (o, k, c) is at (o * size + k) * inner + c.
+struct AxisView {
+  int64_t outer = 1;
+  int64_t size = 1;
+  int64_t inner = 1;
+};
+
+// The sweeps reconstruction consists of. Compiled twice on x86-64, for every processor and for
+// those with AVX2; the results are the same.
+
+// The nearest doubles.
+void ConvertValues(const int64_t* values, int64_t count, double* out);
+void ConvertValues(const Int128* values, int64_t count, double* out);
+
+// out[o, c] = sum over k of values[o, k, c].
+void SumAlongAxis(const AxisView& axis, const double* values, double* out);
+
+// values[o, k, c] += factor addend[o, c].
+void AddAlongAxis(const AxisView& axis, const double* addend, double factor, double* values);
+
+// out += factor values.
+void AddScaled(const double* values, double factor, int64_t count, double* out);
+
+// values = mean - values / size.
+void SubtractMean(const double* mean, double size, int64_t count, double* values);
+
+// out = values / divisor. Division, not multiplication by the inverse: counts without noise come
+// back exactly.
+void DivideInto(const double* values, double divisor, int64_t count, double* out);
+
+// A small three-way table in one go. Its cells as doubles, and their sums along each axis.
+struct CubeSizes {
+  int64_t slabs = 0;
+  int64_t rows = 0;
+  int64_t columns = 0;
+};
+void SumSmallCube(const int64_t* values, const CubeSizes& sizes, double* cells, double* sums_0,
+                  double* sums_1, double* sums_2);
+
+// And out = (cells + addend_0 + addend_1 + addend_2, each spread along its axis) / divisor.
+void AddToSmallCube(const double* cells, const CubeSizes& sizes, const double* addend_0,
+                    const double* addend_1, const double* addend_2, double divisor, double* out);
+
+// For one row of a large table: sums_a += values, sums_b += values; gives the sum of the values.
+double SumLongRow(const int64_t* values, int64_t count, double* sums_a, double* sums_b);
+
+// And out = (values + addend_a + addend_b + shift) / divisor, past the caches.
+void AddToLongRow(const int64_t* values, const double* addend_a, const double* addend_b,
+                  double shift, double divisor, int64_t count, double* out);
+
+// The sum, in a fixed order.
+double SumOf(const double* values, int64_t count);
+
+// The sum of values times weights.
+double DotProduct(const double* values, const double* weights, int64_t count);
+
+}  // namespace residua

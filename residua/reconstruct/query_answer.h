@@ -1,0 +1,38 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "residua/reconstruct/estimate.h"
+#include "residua/reconstruct/product_query.h"
+#include "residua/reconstruct/residual_index.h"
+
+namespace residua {
+
+// All of these give Error{kBadInput}, naming the closest sets there are, for a query over a set
+// that the measurements do not cover.
+
+// The answer on the reconstructed table, without making it: every residual on a subset of the
+// query's attributes is read once.
+Estimate Answer(const ResidualIndex& index, const ProductQuery& query);
+
+// Of the answer to one query, and of the answers to two, over any two covered sets A and B: only
+// the noise they share counts,
+//   sum over A' subset A cap B of variance_{A'} prod_{i in A'} q_a,i^T P_i P_i^T q_b,i
+//     prod_{j in A\A'} q_a,j^T z_j  prod_{j in B\A'} q_b,j^T z_j.
+// O(2^|A cap B|) and, for an attribute of another basis than the ordinary, its size times its
+// number of ranges: microseconds, whatever the size of the tables.
+double Variance(const ResidualIndex& index, const ProductQuery& query);
+double Covariance(const ResidualIndex& index, const ProductQuery& query_a,
+                  const ProductQuery& query_b);
+
+// The variance of every cell of the table on `table`, in the order of its counts.
+std::vector<double> CellVariances(const ResidualIndex& index, const AttributeSet& table);
+
+// sum over subsets of variance[mask] prod over k of (residual[k] if bit k is in the mask, else
+// constant[k]), by folding the last bit again and again: `variances` has 2^k entries and is
+// overwritten.
+double FoldVariances(std::span<const double> residual, std::span<const double> constant,
+                     std::span<double> variances);
+
+}  // namespace residua

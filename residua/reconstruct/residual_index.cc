@@ -1,0 +1,174 @@
+#include "residua/reconstruct/residual_index.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "residua/base/checked.h"
+#include "residua/base/error.h"
+#include "residua/noise/discrete_gaussian.h"
+#include "residua/reconstruct/closest_sets.h"
+
+namespace residua {
+namespace {
+
+// Beyond it a table has more subsets than anyone measures.
+constexpr size_t kMaxOrder = 24;
+
+// From here on the variance of a discrete Gaussian is its parameter, to a double: the relative
+// difference is 8 pi^2 v exp(-2 pi^2 v), below 1e-31.
+constexpr int kLargeVariance = 4;
+
+void CheckBasis(const Attribute& attribute, const ResidualBasis& basis) {
+  if (basis.size != attribute.size) {
+    Fail(ErrorKind::kBadInput, "attribute '{}' has {} cells and a basis of {}", attribute.name,
+         attribute.size, basis.size);
+  }
+  RESIDUA_CHECK(basis.variance_factor > 0);
+  if (basis.is_identity()) return;
+  const auto& matrix = std::get<IntegerMatrix>(basis.matrix);
+  if (basis.constant.size() != basis.size || basis.residual.rows() != basis.size ||
+      basis.residual.cols() != matrix.num_rows || !basis.constant.allFinite() ||
+      !basis.residual.allFinite()) {
+    Fail(ErrorKind::kBadInput,
+         "the inverse basis of attribute '{}' must be {} finite numbers and a {} x {} matrix",
+         attribute.name, basis.size, basis.size, matrix.num_rows);
+  }
+}
+
+void CheckSet(const Domain& domain, std::span<const int> set) {
+  for (size_t k = 0; k < set.size(); ++k) {
+    if (set[k] < 0 || set[k] >= domain.size()) {
+      Fail(ErrorKind::kBadInput, "there is no attribute {}; they are 0 to {}", set[k],
+           domain.size() - 1);
+    }
+    if (k > 0 && set[k] <= set[k - 1]) {
+      Fail(ErrorKind::kBadInput, "attribute '{}' is out of order or named twice in a set",
+           domain[set[k]].name);
+    }
+  }
+}
+
+Eigen::MatrixXd CumulativeRows(const Eigen::MatrixXd& matrix) {
+  Eigen::MatrixXd sums = Eigen::MatrixXd::Zero(matrix.rows() + 1, matrix.cols());
+  for (Eigen::Index k = 0; k < matrix.rows(); ++k) sums.row(k + 1) = sums.row(k) + matrix.row(k);
+  return sums;
+}
+
+}  // namespace
+
+ResidualIndex::ResidualIndex(Domain domain, std::vector<ResidualBasis> basis_of_attribute,
+                             std::span<const ResidualView> residuals)
+    : domain_(std::move(domain)), bases_(std::move(basis_of_attribute)) {
+  if (static_cast<int>(bases_.size()) != domain_.size()) {
+    Fail(ErrorKind::kBadInput, "{} bases for {} attributes; give one for each", bases_.size(),
+         domain_.size());
+  }
+  cumulative_residuals_.resize(bases_.size());
+  for (size_t i = 0; i < bases_.size(); ++i) {
+    CheckBasis(domain_[static_cast<int>(i)], bases_[i]);
+    if (!bases_[i].is_identity()) cumulative_residuals_[i] = CumulativeRows(bases_[i].residual);
+  }
+  // Sets of one orbit share their noise: few variances are computed twice.
+  std::map<Rational, double> true_variance;
+  entries_.reserve(residuals.size());
+  for (const ResidualView& residual : residuals) {
+    CheckSet(domain_, residual.attributes);
+    int64_t num_values = 1;
+    double factor = 1;
+    for (const int i : residual.attributes) {
+      num_values = CheckedMultiply(num_values, NumResidualRows(basis(i)));
+      factor *= basis(i).variance_factor.get_d();
+    }
+    const auto given = static_cast<int64_t>(
+        std::visit([](const auto& values) { return values.size(); }, residual.values));
+    if (given != num_values) {
+      Fail(ErrorKind::kBadInput, "the residual of {} has {} values; its bases ask for {}",
+           SetName(domain_, residual.attributes), given, num_values);
+    }
+    auto [known, is_new] = true_variance.try_emplace(residual.noise_variance, 0);
+    if (is_new) {
+      known->second = residual.noise_variance >= kLargeVariance
+                          ? residual.noise_variance.get_d()
+                          : DiscreteGaussianVariance(residual.noise_variance);
+    }
+    const double variance = known->second / factor;
+    if (!(variance > 0) || !std::isfinite(variance)) {
+      Fail(ErrorKind::kTooLarge, "the noise variance of {} does not fit a double",
+           SetName(domain_, residual.attributes));
+    }
+    if (sets_.Insert(residual.attributes) != static_cast<int64_t>(entries_.size())) {
+      Fail(ErrorKind::kBadInput, "there are two residuals of {}",
+           SetName(domain_, residual.attributes));
+    }
+    entries_.push_back({residual.values, variance});
+  }
+}
+
+int64_t ResidualIndex::FindAfter(int64_t last, std::span<const int> set) const {
+  if (last + 1 < size() && std::ranges::equal(sets_[last + 1], set)) return last + 1;
+  return sets_.Find(set).value_or(-1);
+}
+
+int64_t ResidualIndex::NumCells(std::span<const int> set) const {
+  CheckSet(domain_, set);
+  int64_t num_cells = 1;
+  for (const int i : set) num_cells = CheckedMultiply(num_cells, domain_[i].size);
+  return num_cells;
+}
+
+void ResidualIndex::FindSubsets(const AttributeSet& table,
+                                std::vector<const Entry*>* entries) const {
+  CheckSet(domain_, table);
+  if (table.size() > kMaxOrder) {
+    Fail(ErrorKind::kTooLarge, "a table of {} attributes; at most {} can be reconstructed",
+         table.size(), kMaxOrder);
+  }
+  const size_t num_subsets = size_t{1} << table.size();
+  entries->resize(num_subsets);
+  int subset[kMaxOrder];
+  // The whole first: if it is missing, so is the table.
+  for (size_t mask = num_subsets; mask-- > 0;) {
+    size_t size = 0;
+    for (size_t k = 0; k < table.size(); ++k) {
+      if ((mask >> k & 1) != 0) subset[size++] = table[k];
+    }
+    const Entry* entry = Find(std::span<const int>(subset, size));
+    if (entry == nullptr) {
+      std::string closest;
+      for (const AttributeSet& set : ClosestMeasured(*this, table, 3)) {
+        closest += (closest.empty() ? "; the closest that are: " : ", ") + SetName(domain_, set);
+      }
+      Fail(ErrorKind::kBadInput, "the table {} was not measured{}", SetName(domain_, table),
+           closest);
+    }
+    (*entries)[mask] = entry;
+  }
+}
+
+ResidualIndex IndexResiduals(const Measurements& measurements) {
+  const Plan& plan = measurements.plan;
+  const std::vector<ResidualBasis> basis_of_class = BasisOfClasses(plan.domain, plan.classes);
+  std::vector<ResidualBasis> bases;
+  bases.reserve(plan.classes.class_of.size());
+  for (const int c : plan.classes.class_of) {
+    bases.push_back(basis_of_class[static_cast<size_t>(c)]);
+  }
+  std::vector<ResidualView> views;
+  views.reserve(measurements.residuals.size());
+  for (const auto& [set, residual] : measurements.residuals) {
+    RESIDUA_CHECK(set == residual.attributes);
+    views.push_back(ViewOf(residual));
+  }
+  return ResidualIndex(plan.domain, std::move(bases), views);
+}
+
+ResidualView ViewOf(const NoisyResidual& residual) {
+  return {residual.attributes,
+          std::visit([](const auto& values) { return ResidualValues(std::span(values)); },
+                     residual.values),
+          residual.noise_variance};
+}
+
+}  // namespace residua

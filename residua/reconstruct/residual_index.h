@@ -1,0 +1,89 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "residua/measure/measurements.h"
+#include "residua/model/domain.h"
+#include "residua/model/multiset_table.h"
+
+namespace residua {
+
+using ResidualValues = std::variant<std::span<const int64_t>, std::span<const Int128>>;
+
+// A NoisyResidual that someone else keeps.
+struct ResidualView {
+  AttributeSet attributes;
+  ResidualValues values;
+  Rational noise_variance;
+};
+
+// The measured residuals by attribute set, checked once: what reconstruction and every answer are
+// made from. It refers to the values and does not copy them, so they must outlive it.
+// Invariant: every set is strictly increasing and there is at most one residual for each, of as
+// many values as its matrices have rows; every variance is positive and finite.
+class ResidualIndex {
+ public:
+  // `basis_of_attribute` has one for each attribute of the domain.
+  ResidualIndex(Domain domain, std::vector<ResidualBasis> basis_of_attribute,
+                std::span<const ResidualView> residuals);
+
+  const Domain& domain() const { return domain_; }
+  const ResidualBasis& basis(int attribute) const { return bases_[static_cast<size_t>(attribute)]; }
+
+  // The sums of the first k rows of the attribute's `residual` matrix P, a row for each k of 0..n:
+  // P^T w of a range w is a difference of two rows. Empty for ordinary marginals.
+  const Eigen::MatrixXd& cumulative_residual(int attribute) const {
+    return cumulative_residuals_[static_cast<size_t>(attribute)];
+  }
+
+  struct Entry {
+    ResidualValues values;
+    // Of the base mechanism: the true variance of the discrete Gaussian that was added, which is a
+    // little below its parameter where that is small, over the product of the `variance_factor`s.
+    double variance = 0;
+  };
+
+  // Entries are numbered in the order the residuals were given in.
+  const Entry& entry(int64_t id) const { return entries_[static_cast<size_t>(id)]; }
+  std::span<const int> set(int64_t id) const { return sets_[id]; }
+  int64_t size() const { return sets_.size(); }
+
+  // -1 if the set was not measured. Sets are often asked for in the order they were given in: the
+  // one after `last`, an id or -1, is looked at first.
+  int64_t FindAfter(int64_t last, std::span<const int> set) const;
+
+  // Null if the set was not measured.
+  const Entry* Find(std::span<const int> set) const {
+    const auto index = sets_.Find(set);
+    return index ? &entries_[static_cast<size_t>(*index)] : nullptr;
+  }
+  const MultisetTable& sets() const { return sets_; }
+
+  // Of the table on `set`. Error{kBadInput} if it is no set of the domain, Error{kTooLarge} if the
+  // number does not fit.
+  int64_t NumCells(std::span<const int> set) const;
+
+  // The residuals of all subsets of `table`: bit k of the position stands for table[k]. A table
+  // with a subset that was not measured is Error{kBadInput}, which names the sets that come
+  // closest. A table that is no set of the domain is Error{kBadInput} as well.
+  void FindSubsets(const AttributeSet& table, std::vector<const Entry*>* entries) const;
+
+ private:
+  Domain domain_;
+  std::vector<ResidualBasis> bases_;
+  std::vector<Eigen::MatrixXd> cumulative_residuals_;
+  MultisetTable sets_;
+  std::vector<Entry> entries_;
+};
+
+// Of whole measurements, which must outlive the index.
+ResidualIndex IndexResiduals(const Measurements& measurements);
+
+// The view of a residual, which must outlive it.
+ResidualView ViewOf(const NoisyResidual& residual);
+
+}  // namespace residua
