@@ -10,7 +10,9 @@ build: setup
 	@cmake --preset release > /dev/null
 	@cmake --build --preset release
 
-demo: build
+demo: setup
+	@cmake --preset release > /dev/null
+	@cmake --build --preset release --target residua_cli
 	@scripts/demo.sh
 
 test: build

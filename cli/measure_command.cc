@@ -47,10 +47,17 @@ Places FindPlaces(const Options& options, const DataReference& reference) {
   }
   if (!options.ledger.empty()) {
     places.ledger = options.ledger;
-  } else if (options.data.empty()) {
+  } else if (!reference.ledger.empty()) {
     places.ledger = (folder / reference.ledger).lexically_normal();
   } else {
-    places.ledger = options.data + ".ledger";
+    // Beside the data itself, whatever spec, plan or link led there: one data set, one ledger.
+    const std::string& data =
+        places.data.source.empty() ? places.data.database : places.data.source;
+    std::error_code ignored;
+    const fs::path real = fs::canonical(data, ignored);
+    places.ledger = (real.empty() ? fs::path(data) : real).string() + ".ledger";
+    const fs::path near = fs::proximate(places.ledger, ignored);
+    if (!near.empty() && *near.begin() != "..") places.ledger = near;
   }
   places.output =
       options.output.empty() ? folder / "measurements.parquet" : fs::path(options.output);
@@ -84,13 +91,18 @@ void ReportReading(const ReadReport& report, const Domain& domain) {
 void Run(const Options& options) {
   const PlanFile file = ReadPlan(options.plan);
   const Plan& plan = file.plan;
-  VerifyPlan(plan);
-  CheckNoiseIsMeasurable(plan);
+  try {
+    VerifyPlan(plan);
+    CheckNoiseIsMeasurable(plan);
+  } catch (const Error& error) {
+    throw Error(error.kind(), fmt::format("{}: {}", options.plan, error.what()));
+  }
   const Places places = FindPlaces(options, file.data);
   const Ledger::Spend spend{plan.pcost, plan.budget.delta, Sha256(PlanToJson(file)),
-                            places.output.string(), options.again};
+                            fs::absolute(places.output).lexically_normal(), options.again};
   // Before the data is read, so that a refusal comes at once; Reserve decides.
-  if (fs::exists(places.ledger)) Ledger::Open(places.ledger).CheckAffordable(spend);
+  const bool has_ledger = fs::exists(places.ledger) && fs::file_size(places.ledger) > 0;
+  if (has_ledger) Ledger::Open(places.ledger).CheckAffordable(spend);
 
   const ReadResult read = ReadEncodedTable(places.data, plan.domain);
   ReportReading(read.report, plan.domain);
@@ -128,7 +140,8 @@ void Run(const Options& options) {
   fmt::print(
       "Measured once, with discrete Gaussian noise: {:.6g}-zCDP, epsilon {:.6g} at delta {:g}\n",
       guarantee.rho, guarantee.epsilon, guarantee.delta);
-  fmt::print("Ledger {}: entry {}, rho {:.6g} of {:.6g} spent\n", places.ledger.string(), entry,
+  fmt::print("Ledger {}{}: entry {}, rho {:.6g} of {:.6g} spent\n", places.ledger.string(),
+             has_ledger ? "" : " (new; keep it with the data)", entry,
              ToDoubleUp(balance.spent / 2), ToDoubleDown(balance.granted / 2));
   fmt::print("Written to {}\n", places.output.string());
 }
@@ -149,7 +162,7 @@ void AddMeasureCommand(CLI::App* app) {
                       "The measurement file; by default measurements.parquet beside the plan");
   command->add_option("--data", options->data, "Read this file instead: CSV, Parquet or JSON");
   command->add_option("--ledger", options->ledger,
-                      "The ledger; by default the data file's name + .ledger, beside the spec");
+                      "The ledger; by default the data file's name + .ledger, beside the data");
   command->add_option("--threads", options->threads, "Threads; by default one a processor")
       ->check(CLI::Range(1, 1024));
   command->add_flag("--again", options->again,

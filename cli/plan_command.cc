@@ -8,6 +8,7 @@
 #include "residua/io/exploring_text.h"
 #include "residua/io/file.h"
 #include "residua/io/plan_file.h"
+#include "residua/measure/measure.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/select.h"
 
@@ -42,18 +43,18 @@ Spec Gather(const PlanOptions& options) {
   } else {
     spec = ReadSpec(options.spec);
   }
-  if (options.marginals || !options.marginal.empty()) spec.workload = {};
-  if (options.marginals) spec.workload.rules = ParseMarginalRules(*options.marginals);
+  if (options.marginals) spec.workload = {ParseMarginalRules(*options.marginals), {}};
   for (const std::string& text : options.marginal) {
     spec.workload.marginals.push_back({ParseAttributeSet(text, spec.domain), 1.0});
   }
   if (options.objective) spec.objective = ParseObjective(*options.objective);
   if (options.weights) spec.objective.weighting = ParseWeighting(*options.weights);
   const auto target = ParsePrivacy(options.privacy, &spec.objective);
-  if (options.privacy.max_std_dev && options.objective && *options.objective != "max-variance") {
-    Fail(
-        ErrorKind::kBadInput,
-        "--max-std-dev bounds every cell, so its objective is max-variance; leave out --objective");
+  if (options.privacy.max_std_dev &&
+      (options.weights || (options.objective && *options.objective != "max-variance"))) {
+    Fail(ErrorKind::kBadInput,
+         "--max-std-dev bounds every cell, so its objective is max-variance; leave out --objective "
+         "and --weights");
   }
   if (target) {
     spec.target = target;
@@ -78,7 +79,12 @@ void CheckTolerance(double tolerance) {
 void Run(const PlanOptions& options) {
   CheckTolerance(options.tolerance);
   const Spec spec = Gather(options);
-  CheckWorkload(spec.domain, spec.workload);
+  try {
+    CheckWorkload(spec.domain, spec.workload);
+  } catch (const Error& error) {
+    if (options.domain) throw;
+    throw Error(error.kind(), fmt::format("{}: {}", options.spec, error.what()));
+  }
   const auto start = std::chrono::steady_clock::now();
   SelectRequest request{spec.domain, spec.workload, spec.objective, *spec.target, {}};
   request.solver.tolerance = options.tolerance;
@@ -87,6 +93,12 @@ void Run(const PlanOptions& options) {
   if (!options.output.empty()) {
     file.data = Rebase(spec.data, FolderOf(options.spec), FolderOf(options.output));
     WritePlan(options.output, file);
+  }
+  try {
+    CheckNoiseIsMeasurable(file.plan);
+    for (const Attribute& attribute : file.plan.domain.attributes()) EmptyCodeColumn(attribute);
+  } catch (const Error& error) {
+    fmt::print(stderr, "note: this can be planned but not measured: {}\n", error.what());
   }
   const std::vector<TableErrors> errors = PredictErrors(file.plan);
   if (options.json) {
@@ -121,8 +133,10 @@ void AddPlanCommand(CLI::App* app) {
       ->expected(1)
       ->take_all();
   command->add_option("--objective", options->objective, "sum-variance, max-variance or p-norm=P");
-  command->add_option("--weights", options->weights,
-                      "Importance of a table's mean cell variance: cells, sqrt-cells or equal");
+  command->add_option(
+      "--weights", options->weights,
+      "Importance of a table's mean cell variance: cells, sqrt-cells or equal; by default cells, "
+      "and equal for max-variance");
   command->add_option("--pcost", options->privacy.pcost, "Budget as privacy cost (2 rho)");
   command->add_option("--rho", options->privacy.rho, "Budget in zCDP");
   command->add_option("--epsilon", options->privacy.epsilon, "Budget as epsilon, with --delta");

@@ -61,7 +61,7 @@ Kind KindOf(std::string_view name) {
          name);
   }
   if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT) {
-    Fail(ErrorKind::kIo,
+    Fail(ErrorKind::kRefused,
          "{}: is not a ledger, or is damaged; restore it from a copy: without it no "
          "budget can be spent",
          name);
@@ -107,6 +107,22 @@ class Statement {
   sqlite3* database_;
   sqlite3_stmt* statement_ = nullptr;
 };
+
+// A spend whose file exists, or a temporary one that may be as complete, was not for nothing.
+void CheckNothingIsLeft(const LedgerEntry& entry) {
+  const std::filesystem::path output(entry.what);
+  std::error_code ignored;
+  for (const auto& file : std::filesystem::directory_iterator(output.parent_path(), ignored)) {
+    const std::string name = file.path().filename().string();
+    const std::string own = output.filename().string();
+    if (name == own || (name.starts_with(own + ".") && name.size() == own.size() + 7)) {
+      Fail(ErrorKind::kRefused,
+           "{} is still there, and may be a complete measurement; delete it if nothing of it was "
+           "published, then forgive entry {}",
+           file.path().string(), entry.id);
+    }
+  }
+}
 
 }  // namespace
 
@@ -223,49 +239,55 @@ Ledger::Balance Ledger::CurrentBalance() const {
   return balance;
 }
 
-std::optional<std::string> Ledger::ReasonToRefuse(const Spend& spend) const {
+std::optional<Ledger::Refusal> Ledger::ReasonToRefuse(const Spend& spend) const {
   RESIDUA_CHECK(spend.pcost > 0);
   if (!spend.again) {
     for (const LedgerEntry& entry : Entries()) {
       if (entry.plan_digest == spend.plan_digest &&
           (entry.kind == Kind::kReserved || entry.kind == Kind::kConfirmed)) {
-        return fmt::format(
-            "{}: this plan was measured before (entry {}, {}); measuring it again is a new spend: "
-            "add --again "
-            "if you mean it",
-            name_, entry.id, entry.time);
+        return Refusal{"measured before",
+                       fmt::format("{}: this plan was measured before (entry {}, {}); measuring it "
+                                   "again is a new spend: add --again if you mean it",
+                                   name_, entry.id, entry.time)};
       }
     }
   }
   const Balance balance = CurrentBalance();
   if (balance.spent + spend.pcost > balance.granted) {
-    return fmt::format(
-        "{}: the budget does not allow it: rho {:.6g} was spent and {:.6g} is asked for, of {:.6g} "
-        "granted; "
-        "plan for less, or grant more with residua ledger grant",
-        name_, ToDoubleUp(balance.spent / 2), ToDoubleUp(spend.pcost / 2),
-        ToDoubleDown(balance.granted / 2));
+    return Refusal{
+        "over the budget",
+        fmt::format(
+            "{}: the budget does not allow it: rho {:.6g} was spent and {:.6g} is asked for, "
+            "of {:.6g} granted; plan for less, or grant more with residua ledger grant",
+            name_, ToDoubleUp(balance.spent / 2), ToDoubleUp(spend.pcost / 2),
+            ToDoubleDown(balance.granted / 2))};
   }
   return std::nullopt;
 }
 
+int64_t Ledger::Record(const Spend& spend, const std::optional<Refusal>& refusal) {
+  const std::string output = spend.output.string();
+  return Insert(refusal ? Kind::kRefused : Kind::kReserved, spend.pcost, spend.delta,
+                spend.plan_digest,
+                refusal ? fmt::format("{}: {}", refusal->brief, output) : output);
+}
+
 void Ledger::CheckAffordable(const Spend& spend) {
-  const auto reason = Transact([&] {
-    auto refusal = ReasonToRefuse(spend);
-    if (refusal) Insert(Kind::kRefused, spend.pcost, spend.delta, spend.plan_digest, spend.output);
-    return refusal;
+  const auto refusal = Transact([&] {
+    auto reason = ReasonToRefuse(spend);
+    if (reason) Record(spend, reason);
+    return reason;
   });
-  if (reason) throw Error(ErrorKind::kRefused, *reason);
+  if (refusal) throw Error(ErrorKind::kRefused, refusal->message);
 }
 
 int64_t Ledger::Reserve(const Spend& spend) {
-  std::optional<std::string> reason;
+  std::optional<Refusal> refusal;
   const int64_t id = Transact([&] {
-    reason = ReasonToRefuse(spend);
-    return Insert(reason ? Kind::kRefused : Kind::kReserved, spend.pcost, spend.delta,
-                  spend.plan_digest, spend.output);
+    refusal = ReasonToRefuse(spend);
+    return Record(spend, refusal);
   });
-  if (reason) throw Error(ErrorKind::kRefused, *reason);
+  if (refusal) throw Error(ErrorKind::kRefused, refusal->message);
   return id;
 }
 
@@ -286,6 +308,9 @@ void Ledger::Forgive(int64_t id, const std::string& reason) {
          "forgiving a spend needs a reason: say in so many words that nothing of it was published");
   }
   Transact([&] {
+    for (const LedgerEntry& entry : Entries()) {
+      if (entry.id == id && entry.kind == Kind::kReserved) CheckNothingIsLeft(entry);
+    }
     Statement update(name_, database_,
                      "UPDATE entries SET kind = 'forgiven', what = what || ' (forgiven ' || "
                      "strftime('%Y-%m-%dT%H:%M:%SZ', 'now') || ': ' || ? || ')' "

@@ -51,8 +51,8 @@ class Ledger {
     Rational pcost;
     double delta = 0;
     std::string plan_digest;
-    std::string output;
-    bool again = false;  // the same plan may be measured a second time
+    std::filesystem::path output;  // absolute
+    bool again = false;            // the same plan may be measured a second time
   };
   // Records the refusal and throws Error{kRefused}, with what was spent, asked for and granted,
   // unless the spend is allowed now.
@@ -61,8 +61,8 @@ class Ledger {
   int64_t Reserve(const Spend& spend);
   void Confirm(int64_t id);
 
-  // Takes a reserved spend off the count. Error{kBadInput} unless there is one of that id and a
-  // reason.
+  // Takes a reserved spend off the count; refused while its file, or a temporary one, is there.
+  // Error{kBadInput} unless there is one of that id and a reason.
   void Forgive(int64_t id, const std::string& reason);
   // Adds to what may be spent.
   void Grant(const Rational& pcost, const std::string& reason);
@@ -72,7 +72,12 @@ class Ledger {
   void Execute(const std::string& sql) const;
   int64_t Insert(LedgerEntry::Kind kind, const Rational& pcost, double delta,
                  const std::string& digest, const std::string& what);
-  std::optional<std::string> ReasonToRefuse(const Spend& spend) const;
+  struct Refusal {
+    std::string brief;  // for the record
+    std::string message;
+  };
+  std::optional<Refusal> ReasonToRefuse(const Spend& spend) const;
+  int64_t Record(const Spend& spend, const std::optional<Refusal>& refusal);
   template <typename Work>
   auto Transact(const Work& work);
 

@@ -316,6 +316,11 @@ MeasurementFile::MeasurementFile(const std::filesystem::path& path) : path_(path
   }
   plan_ = PlanFromJson(metadata["residua_plan"], name);
   plan_digest_ = Sha256(metadata["residua_plan"]);
+  const auto stated = Metadata(plan_, metadata["residua_plan"]);
+  for (const char* key : {"residua_neighbours", "residua_guarantee"}) {
+    if (metadata[key] != stated.at(key))
+      FailChanged(path_, "the guarantee it states is not its plan's");
+  }
   const std::vector<std::string> types = {"BIGINT",          "BIGINT",  "VARCHAR[]", "BIGINT[]",
                                           "DECIMAL(38,0)[]", "VARCHAR", "VARCHAR"};
   const std::vector<DuckDbColumn> columns =

@@ -1,6 +1,7 @@
 #include "residua/io/plan_file.h"
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "residua/base/error.h"
@@ -16,6 +17,10 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "residua-plan";
 constexpr int kFormatVersion = 1;
+constexpr std::array<std::string_view, 15> kKeys = {
+    "format",       "version",   "tool",      "privacy",    "data",
+    "attributes",   "workload",  "objective", "weights",    "loss",
+    "relative_gap", "converged", "classes",   "mechanisms", "bases"};
 
 std::string_view Name(OutsidePolicy policy) {
   switch (policy) {
@@ -279,11 +284,22 @@ PlanFile PlanFromJson(std::string_view text, const std::string& name) {
       Fail(ErrorKind::kRefused,
            "the plan was changed after it was written (its digest does not fit); plan again");
     }
-    return FromJson(json);
+    PlanFile file = FromJson(json);
+    // What the file says in words must be what its numbers say.
+    if (json.at("privacy") != PrivacyToJson(file.plan)) {
+      Fail(ErrorKind::kRefused, "the guarantee it states is not the one of its noise");
+    }
+    for (const auto& [key, value] : json.items()) {
+      if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
+        Fail(ErrorKind::kBadInput, "'{}' is no part of a plan", key);
+      }
+    }
+    return file;
   } catch (const nlohmann::json::exception& error) {
     const std::string_view what = error.what();  // "[json.exception...] explanation"
-    Fail(ErrorKind::kBadInput, "{}: not a complete plan file; plan again ({})", name,
-         what.substr(std::min(what.size(), what.find("] ") + 2)));
+    Fail(ErrorKind::kBadInput,
+         "{}: is not a plan, or not a whole one; make one with residua plan SPEC -o PLAN ({})",
+         name, what.substr(std::min(what.size(), what.find("] ") + 2)));
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::kBroken) throw;
     throw Error(error.kind(), fmt::format("{}: {}", name, error.what()));

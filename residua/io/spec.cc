@@ -45,7 +45,8 @@ class SpecReader {
     try {
       return work();
     } catch (const Error& error) {
-      if (error.kind() == ErrorKind::kBroken) throw;
+      if (error.kind() == ErrorKind::kBroken || std::string_view(error.what()).starts_with(name_))
+        throw;
       throw Error(error.kind(),
                   fmt::format("{}:{}: {}: {}", name_, node.source().begin.line, key, error.what()));
     }
@@ -105,7 +106,7 @@ class SpecReader {
     if (const auto* node = table.get("database")) data.database = String(*node, "data.database");
     if (const auto* node = table.get("query")) data.query = String(*node, "data.query");
     if (data.source.empty() == data.query.empty()) {
-      FailAt(table, "data", "needs either source = \"FILE\" or query = \"SELECT ...\"");
+      FailAt(table, "data", "needs one of source = \"FILE\" and query = \"SELECT ...\"");
     }
     if (!data.database.empty() && data.query.empty()) {
       FailAt(table, "data.database", "needs a query = \"SELECT ...\" beside it");
@@ -113,9 +114,6 @@ class SpecReader {
     if (!data.query.empty() && data.database.empty()) {
       FailAt(table, "data.query", "needs database = \"FILE.duckdb\" beside it");
     }
-    // One ledger a data set, beside the spec: two specs on one file share it.
-    const std::filesystem::path file(data.source.empty() ? data.database : data.source);
-    data.ledger = file.filename().string() + ".ledger";
     if (const auto* node = table.get("ledger")) data.ledger = String(*node, "data.ledger");
     return data;
   }
@@ -164,13 +162,14 @@ class SpecReader {
     }
     if (num_encodings != 1) {
       FailAt(table, path,
-             "needs one of integers = [FIRST, LAST], cuts = [...], values = [...] or size = N");
+             "needs exactly one of integers = [FIRST, LAST], cuts = [...], values = [...] or size "
+             "= N");
     }
     if (const auto* node = table.get("null")) {
       const auto value = node->value_exact<bool>();
       if (!value) FailAt(*node, path + ".null", "must be true or false");
       attribute.encoding.null_cell = *value;
-      if (*value) ++attribute.size;
+      if (*value && attribute.size <= Domain::kMaxAttributeSize) ++attribute.size;
     }
     if (const auto* node = table.get("outside")) {
       attribute.encoding.outside = ReadOutside(*node, path + ".outside", attribute);
@@ -179,8 +178,11 @@ class SpecReader {
       const std::string key = path + ".queries";
       attribute.queries = At(*node, key, [&] { return ParseQueryKind(String(*node, key)); });
     }
-    if (attribute.size < 2 || attribute.size > Domain::kMaxAttributeSize) {
+    if (attribute.size < 2) {
       FailAt(table, path, fmt::format("has size {}; it needs at least 2 cells", attribute.size));
+    }
+    if (attribute.size > Domain::kMaxAttributeSize) {
+      FailAt(table, path, fmt::format("has more than {} cells", Domain::kMaxAttributeSize));
     }
     return attribute;
   }
@@ -205,7 +207,7 @@ class SpecReader {
     for (const toml::node& item : Array(node, key)) {
       const auto value = item.value<double>();
       if (!value || item.is_boolean() || item.is_string() || !std::isfinite(*value)) {
-        FailAt(item, key, "must hold finite numbers");
+        FailAt(item, key, "must hold finite numbers, whole ones below 2^53");
       }
       if (!bins.cuts.empty() && !(*value > bins.cuts.back())) {
         FailAt(item, key, "must increase strictly");
@@ -222,8 +224,12 @@ class SpecReader {
     for (const toml::node& item : Array(node, key)) {
       if (const auto truth = item.value_exact<bool>()) {
         list.values.emplace_back(*truth ? "true" : "false");
-      } else {
+      } else if (item.is_integer() || item.is_string()) {
         list.values.push_back(Number(item, key));
+      } else {
+        FailAt(
+            item, key,
+            "must hold whole numbers and strings; put anything else in quotes, as the data has it");
       }
     }
     std::vector<std::string> sorted = list.values;

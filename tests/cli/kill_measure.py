@@ -46,7 +46,7 @@ with tempfile.TemporaryDirectory() as folder:
         interrupted += process.wait() != 0
 
         ledger = json.loads(run("ledger", "--json"))
-        counted = {e["what"]: e["kind"] for e in ledger["entries"] if e["kind"] in ("spent", "reserved, not confirmed")}
+        counted = {os.path.basename(e["what"]): e["kind"] for e in ledger["entries"] if e["kind"] in ("spent", "reserved, not confirmed")}
         for name in os.listdir("."):
             if name.startswith("m") and name.endswith(".parquet"):
                 assert name in counted, f"{name} is in place, but the ledger does not count it"
