@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
@@ -89,6 +90,36 @@ std::vector<QueryVariance> UpperRightHull(std::vector<QueryVariance> points) {
     hull.push_back(point);
   }
   return hull;
+}
+
+std::vector<QueryVariance> ThinHull(const std::vector<QueryVariance>& hull, double tolerance) {
+  const double wide = std::max(hull.front().residual, 1e-300);
+  const double high = std::max(hull.back().constant, 1e-300);
+  std::vector<QueryVariance> thin = {hull.front()};
+  // Keeps the vertex farthest from the chord of first..last, and what each side needs.
+  const std::function<void(size_t, size_t)> split = [&](size_t first, size_t last) {
+    const double dx = (hull[last].residual - hull[first].residual) / wide;
+    const double dy = (hull[last].constant - hull[first].constant) / high;
+    size_t farthest = first;
+    double distance = tolerance * std::hypot(dx, dy);
+    for (size_t k = first + 1; k < last; ++k) {
+      const double area = std::fabs((hull[k].residual - hull[first].residual) / wide * dy -
+                                    (hull[k].constant - hull[first].constant) / high * dx);
+      if (area > distance) {
+        distance = area;
+        farthest = k;
+      }
+    }
+    if (farthest == first) return;
+    split(first, farthest);
+    thin.push_back(hull[farthest]);
+    split(farthest, last);
+  };
+  if (hull.size() > 1) {
+    split(0, hull.size() - 1);
+    thin.push_back(hull.back());
+  }
+  return thin;
 }
 
 ResidualBasis BasisFromMatrix(const Attribute& attribute, IntegerMatrix matrix) {

@@ -81,4 +81,9 @@ Integer SquaredSensitivity(const IntegerMatrix& matrix);
 // at a combination of vertices.
 std::vector<QueryVariance> UpperRightHull(std::vector<QueryVariance> points);
 
+// A subset of a hull's vertices, such that all others lie within `tolerance` (relative to the
+// hull's extent) of the chain through it: the maximum over the subset is less by no more than
+// that. A good basis for the largest variance has many vertices nearly in a line.
+std::vector<QueryVariance> ThinHull(const std::vector<QueryVariance>& hull, double tolerance);
+
 }  // namespace residua

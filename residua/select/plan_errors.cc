@@ -83,14 +83,17 @@ PlanSummary Summarize(const Plan& plan, const std::vector<TableErrors>& errors) 
 
 ObjectiveRows MakeObjectiveRows(const Objective& objective, const WorkloadOrbits& workload,
                                 const MultisetTable& mechanisms,
-                                const std::vector<ResidualBasis>& basis_of_class) {
+                                const std::vector<ResidualBasis>& basis_of_class,
+                                double peak_tolerance) {
   const TableWeights weights = WeighTables(workload, basis_of_class, objective.weighting);
   if (objective.kind != Objective::Kind::kMaxVariance) {
     return {objective, MeanVarianceMatrix(workload.orbits, mechanisms, basis_of_class),
             weights.total_importance};
   }
   ObjectiveRows rows{
-      objective, PeakVarianceMatrix(workload.orbits, mechanisms, basis_of_class), {}};
+      objective,
+      PeakVarianceMatrix(workload.orbits, mechanisms, basis_of_class, peak_tolerance),
+      {}};
   rows.weight.reserve(rows.matrix.table.size());
   for (const int64_t j : rows.matrix.table) {
     rows.weight.push_back(weights.importance[static_cast<size_t>(j)]);

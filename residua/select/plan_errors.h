@@ -44,9 +44,11 @@ struct ObjectiveRows {
   VarianceMatrix matrix;
   std::vector<double> weight;  // of each row
 };
+// With a `peak_tolerance`, rows of the largest variance are thinned as in PeakVarianceMatrix.
 ObjectiveRows MakeObjectiveRows(const Objective& objective, const WorkloadOrbits& workload,
                                 const MultisetTable& mechanisms,
-                                const std::vector<ResidualBasis>& basis_of_class);
+                                const std::vector<ResidualBasis>& basis_of_class,
+                                double peak_tolerance = 0);
 double EvaluateLoss(const ObjectiveRows& rows, std::span<const double> noise_variance);
 
 // The plan's objective at its noise.

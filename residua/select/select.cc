@@ -98,6 +98,8 @@ NoiseSolution Solve(const ObjectiveRows& rows, std::span<const double> cost,
 
 // Bases are compared by losses this near to their optimum: far nearer than bases differ.
 constexpr double kBasisTolerance = 1e-5;
+constexpr double kMaxBasisTolerance = 1e-4;
+constexpr int kMaxBasisIterations = 200;
 
 // The weight of each row at this noise.
 std::vector<double> LossGradient(const ObjectiveRows& rows, std::span<const double> noise) {
@@ -180,17 +182,23 @@ Plan Select(const SelectRequest& request) {
   AddBases(
       request, max ? StrategyGoal::kMax : StrategyGoal::kMean,
       [&](const std::vector<ResidualBasis>& bases) {
-        const ObjectiveRows rows =
-            MakeObjectiveRows(request.objective, problem.workload, problem.mechanisms, bases);
+        const ObjectiveRows rows = MakeObjectiveRows(request.objective, problem.workload,
+                                                     problem.mechanisms, bases, kMaxBasisTolerance);
         SolverOptions options = request.solver;
-        options.tolerance = std::max(options.tolerance, kBasisTolerance);
+        options.tolerance = std::max(options.tolerance, max ? kMaxBasisTolerance : kBasisTolerance);
+        if (max) options.max_iterations = std::min(options.max_iterations, kMaxBasisIterations);
         const NoiseSolution solution = Solve(rows, CostOfMechanisms(problem, bases), options);
         return BasisProblem::Outcome{solution.loss, LossGradient(rows, solution.noise_variance)};
       },
       &problem);
+  // Solved on thinned rows, whose lower bound holds for all; the loss below is over all rows.
+  const ObjectiveRows thin_rows =
+      MakeObjectiveRows(request.objective, problem.workload, problem.mechanisms,
+                        problem.basis_of_class, 0.1 * request.solver.tolerance);
+  NoiseSolution solution = Solve(thin_rows, problem.cost, request.solver);
   const ObjectiveRows rows = MakeObjectiveRows(request.objective, problem.workload,
                                                problem.mechanisms, problem.basis_of_class);
-  const NoiseSolution solution = Solve(rows, problem.cost, request.solver);
+  if (max) solution.loss = std::max(solution.loss, EvaluateLoss(rows, solution.noise_variance));
   Plan plan;
   if (target == nullptr) {
     plan = Finish(request, std::move(problem), solution, std::get<Budget>(request.target), 0);
