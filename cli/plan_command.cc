@@ -23,6 +23,7 @@ struct PlanOptions {
   std::vector<std::string> marginal;
   std::optional<std::string> objective;
   std::optional<std::string> weights;
+  std::string basis = "oblique";
   PrivacyText privacy;
   double tolerance = SolverOptions().tolerance;
   bool json = false;
@@ -88,6 +89,7 @@ void Run(const PlanOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   SelectRequest request{spec.domain, spec.workload, spec.objective, *spec.target, {}};
   request.solver.tolerance = options.tolerance;
+  request.basis = ParseBasisKind(options.basis);
   PlanFile file{Select(request), spec.data};
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   if (!options.output.empty()) {
@@ -137,6 +139,9 @@ void AddPlanCommand(CLI::App* app) {
       "--weights", options->weights,
       "Importance of a table's mean cell variance: cells, sqrt-cells or equal; by default cells, "
       "and equal for max-variance");
+  command->add_option("--basis", options->basis,
+                      "Residual bases of prefix, range and other queries: oblique (the best), or "
+                      "orthogonal (ResidualPlanner+'s, for comparison)");
   command->add_option("--pcost", options->privacy.pcost, "Budget as privacy cost (2 rho)");
   command->add_option("--rho", options->privacy.rho, "Budget in zCDP");
   command->add_option("--epsilon", options->privacy.epsilon, "Budget as epsilon, with --delta");

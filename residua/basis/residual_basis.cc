@@ -1,8 +1,47 @@
 #include "residua/basis/residual_basis.h"
 
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "residua/base/checked.h"
 #include "residua/base/error.h"
+#include "residua/basis/query_matrix.h"
 
 namespace residua {
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+using RowMajorMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+// Points nearer than this to the line through their neighbours are no vertices; the largest
+// variance is understated by no more than this fraction, below the doubles' own error in it.
+constexpr double kFlat = 1e-13;
+// A query's entries are reproduced to this (relative to the largest) by what was measured, or the
+// matrix is refused: sound bases come to about 1e-12.
+constexpr double kReproduced = 1e-6;
+
+// The right inverse [z | P] of [1^T; matrix] of least norm.
+MatrixXd RightInverse(const Attribute& attribute, const MatrixXd& stacked) {
+  if (stacked.rows() == stacked.cols()) {
+    const Eigen::PartialPivLU<MatrixXd> lu(stacked);
+    if (lu.rcond() > 1e-14) return lu.inverse();
+  } else if (stacked.rows() < stacked.cols()) {
+    const Eigen::LDLT<MatrixXd> product(stacked * stacked.transpose());
+    if (product.isPositive() && product.rcond() > 1e-14) {
+      return stacked.transpose() *
+             product.solve(MatrixXd::Identity(stacked.rows(), stacked.rows()));
+    }
+  }
+  Fail(ErrorKind::kRefused,
+       "the basis of attribute '{}' is degenerate: its rows and the total do not determine the "
+       "queries",
+       attribute.name);
+}
+
+}  // namespace
 
 ResidualBasis IdentityBasis(int64_t size) {
   RESIDUA_CHECK(size >= 2);
@@ -16,6 +55,118 @@ ResidualBasis IdentityBasis(int64_t size) {
   basis.peaks = {basis.mean};
   basis.squared_sensitivity = exact_n * (exact_n - 1);
   basis.variance_factor = exact_n * exact_n;
+  return basis;
+}
+
+Integer SquaredSensitivity(const IntegerMatrix& matrix) {
+  std::vector<Integer> norms(static_cast<size_t>(matrix.num_columns), 0);
+  for (size_t k = 0; k < matrix.entries.size(); ++k) {
+    const Integer entry(static_cast<long>(matrix.entries[k]));
+    norms[k % static_cast<size_t>(matrix.num_columns)] += entry * entry;
+  }
+  return *std::max_element(norms.begin(), norms.end());
+}
+
+std::vector<QueryVariance> UpperRightHull(std::vector<QueryVariance> points) {
+  RESIDUA_CHECK(!points.empty());
+  // From the largest residual on, each vertex has a larger constant than the one before.
+  std::sort(points.begin(), points.end(), [](const QueryVariance& a, const QueryVariance& b) {
+    return a.residual != b.residual ? a.residual > b.residual : a.constant > b.constant;
+  });
+  const double wide = std::max(points.front().residual, 1e-300);
+  double high = 1e-300;
+  for (const QueryVariance& point : points) high = std::max(high, point.constant);
+  std::vector<QueryVariance> hull;
+  for (const QueryVariance& point : points) {
+    if (!hull.empty() && point.constant <= hull.back().constant + kFlat * high) continue;
+    while (hull.size() >= 2) {
+      const QueryVariance& a = hull[hull.size() - 2];
+      const QueryVariance& b = hull.back();
+      const double turn = (b.residual - a.residual) / wide * (point.constant - a.constant) / high -
+                          (b.constant - a.constant) / high * (point.residual - a.residual) / wide;
+      if (turn > kFlat) break;
+      hull.pop_back();
+    }
+    hull.push_back(point);
+  }
+  return hull;
+}
+
+std::vector<QueryVariance> ThinHull(const std::vector<QueryVariance>& hull, double tolerance) {
+  const double wide = std::max(hull.front().residual, 1e-300);
+  const double high = std::max(hull.back().constant, 1e-300);
+  std::vector<QueryVariance> thin = {hull.front()};
+  // Keeps the vertex farthest from the chord of first..last, and what each side needs.
+  const std::function<void(size_t, size_t)> split = [&](size_t first, size_t last) {
+    const double dx = (hull[last].residual - hull[first].residual) / wide;
+    const double dy = (hull[last].constant - hull[first].constant) / high;
+    size_t farthest = first;
+    double distance = tolerance * std::hypot(dx, dy);
+    for (size_t k = first + 1; k < last; ++k) {
+      const double area = std::fabs((hull[k].residual - hull[first].residual) / wide * dy -
+                                    (hull[k].constant - hull[first].constant) / high * dx);
+      if (area > distance) {
+        distance = area;
+        farthest = k;
+      }
+    }
+    if (farthest == first) return;
+    split(first, farthest);
+    thin.push_back(hull[farthest]);
+    split(farthest, last);
+  };
+  if (hull.size() > 1) {
+    split(0, hull.size() - 1);
+    thin.push_back(hull.back());
+  }
+  return thin;
+}
+
+ResidualBasis BasisFromMatrix(const Attribute& attribute, IntegerMatrix matrix) {
+  const int64_t n = attribute.size;
+  if (matrix.num_columns != n || matrix.num_rows < 1 || matrix.num_rows > n - 1 ||
+      static_cast<int64_t>(matrix.entries.size()) != CheckedMultiply(matrix.num_rows, n)) {
+    Fail(ErrorKind::kRefused, "the basis of attribute '{}' is {} x {}; it must have {} columns",
+         attribute.name, matrix.num_rows, matrix.num_columns, n);
+  }
+  const QueryMatrix queries(attribute);
+  ResidualBasis basis;
+  basis.size = n;
+  basis.num_answers = queries.num_answers();
+  basis.squared_sensitivity = SquaredSensitivity(matrix);
+  basis.variance_factor = 1;
+  basis.privacy_cost = basis.squared_sensitivity.get_d();
+
+  // Rows of like size keep the inverse accurate; the scale of 1^T is undone afterwards.
+  const double scale = std::sqrt(basis.privacy_cost);
+  RowMajorMatrix stacked(matrix.num_rows + 1, n);
+  stacked.row(0).setConstant(scale);
+  for (size_t k = 0; k < matrix.entries.size(); ++k) {
+    stacked.data()[static_cast<size_t>(n) + k] = static_cast<double>(matrix.entries[k]);
+  }
+  const MatrixXd inverse = RightInverse(attribute, stacked);
+  basis.constant = inverse.col(0) * scale;
+  basis.residual = inverse.rightCols(matrix.num_rows);
+  if (matrix.num_rows < n - 1) {
+    for (int64_t q = 0; q < queries.num_answers(); ++q) {
+      const VectorXd row = queries.Row(q);
+      const VectorXd again = stacked.transpose() * (inverse.transpose() * row);
+      if ((again - row).cwiseAbs().maxCoeff() > kReproduced * row.cwiseAbs().maxCoeff()) {
+        Fail(ErrorKind::kRefused, "the basis of attribute '{}' cannot answer its query {}",
+             attribute.name, q);
+      }
+    }
+  }
+  const VectorXd residual = queries.QuadraticForms(basis.residual * basis.residual.transpose());
+  const VectorXd constant = queries.Apply(basis.constant).cwiseAbs2();
+  basis.mean = {residual.mean(), constant.mean()};
+  std::vector<QueryVariance> points;
+  points.reserve(static_cast<size_t>(queries.num_answers()));
+  for (Eigen::Index q = 0; q < residual.size(); ++q) {
+    points.push_back({std::max(0.0, residual(q)), constant(q)});
+  }
+  basis.peaks = UpperRightHull(std::move(points));
+  basis.matrix = std::move(matrix);
   return basis;
 }
 

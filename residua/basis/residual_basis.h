@@ -6,6 +6,7 @@
 
 #include "residua/base/rational.h"
 #include "residua/basis/residual_matrix.h"
+#include "residua/model/attribute.h"
 
 namespace residua {
 
@@ -28,8 +29,10 @@ struct QueryVariance {
 // that
 //   privacy_cost = squared_sensitivity / variance_factor.
 // With an IntegerMatrix, Sub = matrix, Gamma = I, and [1^T; matrix]^-1 = [`constant` | `residual`]
-// = [z | P]. With a SubtractionMatrix both are left empty: z = 1/n, and P applied to what Sub would
-// give is (1/n)(I - 1 1^T / n) applied to what H gives.
+// = [z | P]. Where the attribute's queries do not tell all cells apart, the matrix has fewer rows
+// and [z | P] is a right inverse with W = W (z 1^T + P matrix). With a SubtractionMatrix both are
+// left empty: z = 1/n, and P applied to what Sub would give is (1/n)(I - 1 1^T / n) applied to what
+// H gives.
 struct ResidualBasis {
   int64_t size = 0;  // number of cells
   double privacy_cost = 0;
@@ -43,6 +46,10 @@ struct ResidualBasis {
   Eigen::MatrixXd residual;
 
   bool is_identity() const { return std::holds_alternative<SubtractionMatrix>(matrix); }
+  // All else follows from the attribute and the matrix.
+  bool operator==(const ResidualBasis& other) const {
+    return size == other.size && num_answers == other.num_answers && matrix == other.matrix;
+  }
 };
 
 // Of two queries of the attribute, each a vector over its cells: their covariance under noise of
@@ -59,5 +66,24 @@ QueryCovariance CovarianceOf(const ResidualBasis& basis, const Eigen::VectorXd& 
 // The basis of ordinary marginals: Sub the subtraction matrix, measured as H = n I - 1 1^T with
 // noise variance n^2 times the base mechanism's (ResidualPlanner's discrete measurement algorithm).
 ResidualBasis IdentityBasis(int64_t size);
+
+// The oblique basis that an integer matrix makes for the attribute's queries. Error{kRefused} if
+// the matrix does not fit the attribute, or its rows together with the all-ones row do not
+// determine the queries' answers.
+ResidualBasis BasisFromMatrix(const Attribute& attribute, IntegerMatrix matrix);
+
+// The largest squared column norm, exactly: how far one row of data moves the measured integers.
+Integer SquaredSensitivity(const IntegerMatrix& matrix);
+
+// Of the points (residual, constant), those that maximise some combination of both with
+// non-negative coefficients: the vertices of their upper right convex hull. A cell's variance is
+// such a combination in each attribute, the others held fixed, so that its maximum over a table is
+// at a combination of vertices.
+std::vector<QueryVariance> UpperRightHull(std::vector<QueryVariance> points);
+
+// A subset of a hull's vertices, such that all others lie within `tolerance` (relative to the
+// hull's extent) of the chain through it: the maximum over the subset is less by no more than
+// that. A good basis for the largest variance has many vertices nearly in a line.
+std::vector<QueryVariance> ThinHull(const std::vector<QueryVariance>& hull, double tolerance);
 
 }  // namespace residua

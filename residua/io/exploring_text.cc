@@ -62,14 +62,26 @@ int EditDistance(std::string_view a, std::string_view b) {
 }  // namespace
 
 QueryKind ParseQueryKind(std::string_view text) {
-  if (text == "identity") return QueryKind::kIdentity;
-  Fail(ErrorKind::kBadInput, "queries '{}' are not known; this version plans 'identity'", text);
+  for (const QueryKind kind : {QueryKind::kIdentity, QueryKind::kPrefix, QueryKind::kRange,
+                               QueryKind::kHierarchy, QueryKind::kCustom}) {
+    if (text == ToString(kind)) return kind;
+  }
+  Fail(ErrorKind::kBadInput,
+       "queries '{}' are not known; choose identity, prefix, range, hierarchy or custom", text);
 }
 
 std::string_view ToString(QueryKind queries) {
   switch (queries) {
     case QueryKind::kIdentity:
       return "identity";
+    case QueryKind::kPrefix:
+      return "prefix";
+    case QueryKind::kRange:
+      return "range";
+    case QueryKind::kHierarchy:
+      return "hierarchy";
+    case QueryKind::kCustom:
+      return "custom";
   }
   RESIDUA_CHECK(false);
 }
@@ -98,6 +110,11 @@ Domain ParseDomain(std::string_view text) {
       attribute.name = std::to_string(attributes.size());
       attribute.size = *size;
       attribute.queries = queries_text ? ParseQueryKind(*queries_text) : QueryKind::kIdentity;
+      if (attribute.queries == QueryKind::kHierarchy || attribute.queries == QueryKind::kCustom) {
+        Fail(ErrorKind::kBadInput,
+             "--domain: '{}' needs its groups or its matrix; describe the attribute in a spec file",
+             item);
+      }
       attributes.push_back(std::move(attribute));
     }
   }
@@ -175,6 +192,12 @@ AttributeSet ParseAttributeSet(std::string_view text, const Domain& domain) {
     }
   }
   return domain.MakeSet(std::move(indices));
+}
+
+BasisKind ParseBasisKind(std::string_view text) {
+  if (text == "oblique") return BasisKind::kOblique;
+  if (text == "orthogonal") return BasisKind::kOrthogonal;
+  Fail(ErrorKind::kBadInput, "basis '{}' is not known; choose oblique or orthogonal", text);
 }
 
 Objective ParseObjective(std::string_view text) {

@@ -3,6 +3,7 @@
 #include <string_view>
 #include <vector>
 
+#include "residua/basis/strategy_solver.h"
 #include "residua/model/domain.h"
 #include "residua/model/workload.h"
 #include "residua/select/objective.h"
@@ -27,6 +28,9 @@ int FindAttribute(const Domain& domain, std::string_view name);
 
 QueryKind ParseQueryKind(std::string_view text);
 std::string_view ToString(QueryKind queries);
+
+// "oblique" or "orthogonal".
+BasisKind ParseBasisKind(std::string_view text);
 
 // "sum-variance", "max-variance" or "p-norm=P".
 Objective ParseObjective(std::string_view text);

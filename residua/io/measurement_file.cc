@@ -84,7 +84,6 @@ class ResidualAssembler {
                     std::string_view plan_digest, const std::function<void(NoisyResidual&&)>& visit)
       : path_(path),
         plan_(plan),
-        bases_(BasisOfClasses(plan.domain, plan.classes)),
         plan_digest_(plan_digest),
         visit_(visit) {}
 
@@ -142,7 +141,7 @@ class ResidualAssembler {
     if (!seen_.insert(attributes_).second) FailChanged(path_, "an attribute set is there twice");
     variance_ = ParseRational(variance, "variance");
     if (!plan_.mechanisms.Find(OrbitOf(plan_.classes, attributes_)) ||
-        variance_ != IntegerNoiseVariance(plan_, bases_, attributes_)) {
+        variance_ != IntegerNoiseVariance(plan_, attributes_)) {
       FailChanged(path_, "it records noise that its plan does not");
     }
     open_ = true;
@@ -155,7 +154,7 @@ class ResidualAssembler {
     int64_t expected = 1;
     for (const int i : attributes_) {
       const int c = plan_.classes.class_of[static_cast<size_t>(i)];
-      expected = CheckedMultiply(expected, NumResidualRows(bases_[static_cast<size_t>(c)]));
+      expected = CheckedMultiply(expected, NumResidualRows(plan_.bases[static_cast<size_t>(c)]));
     }
     const size_t size = wide_ ? wide_values_.size() : narrow_values_.size();
     if (static_cast<int64_t>(size) != expected) FailChanged(path_, "values are missing");
@@ -194,7 +193,6 @@ class ResidualAssembler {
 
   const std::filesystem::path& path_;
   const Plan& plan_;
-  std::vector<ResidualBasis> bases_;
   std::string_view plan_digest_;
   const std::function<void(NoisyResidual&&)>& visit_;
   std::set<AttributeSet> seen_;
@@ -357,13 +355,12 @@ Measurements MeasurementFile::ReadAll() const {
 Rational VerifyMeasurements(const MeasurementFile& file) {
   const Plan& plan = file.plan();
   VerifyPlan(plan);
-  const std::vector<ResidualBasis> bases = BasisOfClasses(plan.domain, plan.classes);
   std::vector<PricedMechanism> mechanisms;
   file.ForEach([&](NoisyResidual&& residual) {
     PricedMechanism mechanism{1, 1, residual.noise_variance};
     for (const int i : residual.attributes) {
       const int c = plan.classes.class_of[static_cast<size_t>(i)];
-      mechanism.squared_sensitivity *= bases[static_cast<size_t>(c)].squared_sensitivity;
+      mechanism.squared_sensitivity *= plan.bases[static_cast<size_t>(c)].squared_sensitivity;
     }
     mechanisms.push_back(std::move(mechanism));
   });

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "residua/base/error.h"
 #include "residua/base/version.h"
+#include "residua/basis/query_matrix.h"
 #include "residua/io/digest.h"
 #include "residua/io/exploring_text.h"
 #include "residua/io/file.h"
@@ -59,6 +61,39 @@ Enum FromText(const std::string& text, std::initializer_list<Enum> all) {
   Fail(ErrorKind::kBadInput, "'{}' is not known", text);
 }
 
+Json MatrixToJson(int64_t num_rows, int64_t num_columns, const auto& entries) {
+  Json rows = Json::array();
+  for (int64_t row = 0; row < num_rows; ++row) {
+    const auto begin = entries.begin() + row * num_columns;
+    rows.push_back(std::vector(begin, begin + num_columns));
+  }
+  return rows;
+}
+
+// The rows one after another; all must have `num_columns` entries.
+template <typename Entry>
+std::vector<Entry> MatrixFromJson(const Json& json, int64_t num_columns, std::string_view what) {
+  std::vector<Entry> entries;
+  for (const Json& row : json) {
+    if (static_cast<int64_t>(row.size()) != num_columns) {
+      Fail(ErrorKind::kBadInput, "{} has a row of {} entries; it needs {}", what, row.size(),
+           num_columns);
+    }
+    for (const Json& entry : row) {
+      if (std::is_integral_v<Entry> ? !entry.is_number_integer() : !entry.is_number()) {
+        Fail(ErrorKind::kBadInput, "{} has the entry {}, which is no number of its kind", what,
+             entry.dump());
+      }
+      entries.push_back(entry.get<Entry>());
+    }
+  }
+  return entries;
+}
+
+CellMatrix CellMatrixFromJson(const Json& json, int64_t num_columns, std::string_view what) {
+  return {static_cast<int64_t>(json.size()), MatrixFromJson<double>(json, num_columns, what)};
+}
+
 Json AttributeToJson(const Attribute& attribute) {
   Json json;
   json["name"] = attribute.name;
@@ -70,6 +105,20 @@ Json AttributeToJson(const Attribute& attribute) {
     json["cuts"] = bins->cuts;
   } else if (const auto* list = std::get_if<ValueEncoding>(&attribute.encoding.cells)) {
     json["values"] = list->values;
+  }
+  if (attribute.queries == QueryKind::kHierarchy) {
+    json["groups"] = Json::array();
+    for (const CellGroup& group : attribute.groups) {
+      json["groups"].push_back({{"name", group.name}, {"cells", group.cells}});
+    }
+  }
+  if (attribute.queries == QueryKind::kCustom) {
+    json["matrix"] =
+        MatrixToJson(attribute.custom.num_rows, attribute.size, attribute.custom.entries);
+    if (attribute.strategy.num_rows > 0) {
+      json["strategy"] =
+          MatrixToJson(attribute.strategy.num_rows, attribute.size, attribute.strategy.entries);
+    }
   }
   json["null"] = attribute.encoding.null_cell;
   json["outside"] = Name(attribute.encoding.outside);
@@ -110,6 +159,20 @@ Attribute AttributeFromJson(const Json& json) {
     Fail(ErrorKind::kBadInput, "attribute '{}' has a size that does not fit its cells",
          attribute.name);
   }
+  if (attribute.queries == QueryKind::kHierarchy) {
+    for (const Json& group : json.at("groups")) {
+      attribute.groups.push_back(
+          {group.at("name").get<std::string>(), group.at("cells").get<std::vector<int64_t>>()});
+    }
+  }
+  if (attribute.queries == QueryKind::kCustom) {
+    attribute.custom = CellMatrixFromJson(json.at("matrix"), attribute.size, "a query matrix");
+    if (json.contains("strategy")) {
+      attribute.strategy =
+          CellMatrixFromJson(json["strategy"], attribute.size, "a strategy matrix");
+    }
+  }
+  CheckQueries(attribute);
   return attribute;
 }
 
@@ -151,6 +214,63 @@ Json PrivacyToJson(const Plan& plan) {
   json["pcost"] = ToString(plan.pcost);
   json["delta"] = plan.budget.delta;
   return json;
+}
+
+// Each distinct basis once; identity attributes' follow from their size and are left out.
+Json BasesToJson(const Plan& plan) {
+  Json list = Json::array();
+  std::vector<int> listed;
+  for (int c = 0; c < plan.classes.size(); ++c) {
+    const auto* matrix = std::get_if<IntegerMatrix>(&plan.bases[static_cast<size_t>(c)].matrix);
+    if (matrix == nullptr) continue;
+    const auto same = std::find_if(listed.begin(), listed.end(), [&](int other) {
+      return plan.bases[static_cast<size_t>(other)].matrix ==
+             plan.bases[static_cast<size_t>(c)].matrix;
+    });
+    if (same != listed.end()) {
+      list[static_cast<size_t>(same - listed.begin())]["classes"].push_back(c);
+      continue;
+    }
+    listed.push_back(c);
+    list.push_back(
+        {{"classes", {c}},
+         {"matrix", MatrixToJson(matrix->num_rows, matrix->num_columns, matrix->entries)}});
+  }
+  return list;
+}
+
+std::vector<ResidualBasis> BasesFromJson(const Json& json, const Plan& plan) {
+  std::vector<ResidualBasis> bases;
+  for (const auto& members : plan.classes.members) {
+    bases.push_back(IdentityBasis(plan.domain[members.front()].size));
+  }
+  std::vector<bool> given(bases.size(), false);
+  for (const Json& item : json) {
+    std::optional<ResidualBasis> basis;
+    const Attribute* attribute = nullptr;  // that the basis was made for
+    for (const int c : item.at("classes").get<std::vector<int>>()) {
+      if (c < 0 || c >= plan.classes.size() || given[static_cast<size_t>(c)]) {
+        Fail(ErrorKind::kRefused, "a basis is listed for a class that has one or does not exist");
+      }
+      const Attribute& other = plan.domain[plan.classes.members[static_cast<size_t>(c)].front()];
+      if (!basis || !SameQueries(*attribute, other)) {
+        attribute = &other;
+        IntegerMatrix matrix{static_cast<int64_t>(item.at("matrix").size()), other.size, {}};
+        matrix.entries = MatrixFromJson<int64_t>(item.at("matrix"), other.size, "a basis");
+        basis = BasisFromMatrix(other, std::move(matrix));
+      }
+      bases[static_cast<size_t>(c)] = *basis;
+      given[static_cast<size_t>(c)] = true;
+    }
+  }
+  for (int c = 0; c < plan.classes.size(); ++c) {
+    const Attribute& attribute = plan.domain[plan.classes.members[static_cast<size_t>(c)].front()];
+    if (given[static_cast<size_t>(c)] == (attribute.queries == QueryKind::kIdentity)) {
+      Fail(ErrorKind::kRefused, "attribute '{}' has no basis, or one it does not need",
+           attribute.name);
+    }
+  }
+  return bases;
 }
 
 Json MechanismsToJson(const Plan& plan) {
@@ -220,6 +340,7 @@ PlanFile FromJson(const Json& json) {
   plan.relative_gap = json.at("relative_gap").get<double>();
   plan.converged = json.at("converged").get<bool>();
   plan.classes = ClassesFromJson(json.at("classes"), plan.domain.size());
+  plan.bases = BasesFromJson(json.at("bases"), plan);
   MechanismsFromJson(json.at("mechanisms"), &plan);
   return file;
 }
@@ -248,6 +369,7 @@ std::string PlanToJson(const PlanFile& file) {
   json["relative_gap"] = plan.relative_gap;
   json["converged"] = plan.converged;
   json["classes"] = plan.classes.members;
+  json["bases"] = BasesToJson(plan);
   json["mechanisms"] = MechanismsToJson(plan);
   json["digest"] = Sha256(json.dump());
   // One mechanism a line keeps the file readable and its differences short.

@@ -1,14 +1,18 @@
 #include "residua/io/spec.h"
 
 #include <algorithm>
+#include <functional>
 #include <initializer_list>
+#include <map>
 
 #include <toml++/toml.h>
 
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
+#include "residua/basis/query_matrix.h"
 #include "residua/io/exploring_text.h"
 #include "residua/io/file.h"
+#include "residua/io/matrix_file.h"
 
 namespace residua {
 namespace {
@@ -118,8 +122,9 @@ class SpecReader {
     return data;
   }
 
-  Domain ReadAttributes(const toml::table& table) const {
-    // toml++ sorts keys; the domain's order is the file's.
+  // toml++ sorts keys; ours have the file's order.
+  static std::vector<std::pair<std::string, const toml::node*>> InFileOrder(
+      const toml::table& table) {
     std::vector<std::pair<std::string, const toml::node*>> ordered;
     for (const auto& [key, node] : table) ordered.emplace_back(key.str(), &node);
     std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) {
@@ -127,8 +132,12 @@ class SpecReader {
       const auto& y = b.second->source().begin;
       return std::tie(x.line, x.column) < std::tie(y.line, y.column);
     });
+    return ordered;
+  }
+
+  Domain ReadAttributes(const toml::table& table) const {
     std::vector<Attribute> attributes;
-    for (const auto& [name, node] : ordered) {
+    for (const auto& [name, node] : InFileOrder(table)) {
       if (!node->is_table()) {
         FailAt(*node, Join("attributes", name),
                fmt::format("must be a table; write [attributes.{}]", name));
@@ -140,7 +149,9 @@ class SpecReader {
 
   Attribute ReadAttribute(const std::string& name, const toml::table& table) const {
     const std::string path = Join("attributes", name);
-    CheckKeys(table, path, {"integers", "cuts", "values", "size", "null", "outside", "queries"});
+    CheckKeys(table, path,
+              {"integers", "cuts", "values", "size", "null", "outside", "queries", "hierarchy",
+               "custom"});
     Attribute attribute;
     attribute.name = name;
     int num_encodings = 0;
@@ -184,7 +195,105 @@ class SpecReader {
     if (attribute.size > Domain::kMaxAttributeSize) {
       FailAt(table, path, fmt::format("has more than {} cells", Domain::kMaxAttributeSize));
     }
+    ReadQueryDetails(table, path, &attribute);
     return attribute;
+  }
+
+  void ReadQueryDetails(const toml::table& table, const std::string& path,
+                        Attribute* attribute) const {
+    const toml::node* hierarchy = table.get("hierarchy");
+    if ((hierarchy != nullptr) != (attribute->queries == QueryKind::kHierarchy)) {
+      FailAt(table, path,
+             "needs both queries = \"hierarchy\" and hierarchy = { group = [values], ... }, or "
+             "neither");
+    }
+    if (hierarchy != nullptr) ReadHierarchy(*hierarchy, path + ".hierarchy", attribute);
+    const toml::node* custom = table.get("custom");
+    if ((custom != nullptr) != (attribute->queries == QueryKind::kCustom)) {
+      FailAt(table, path,
+             "needs both queries = \"custom\" and custom = { matrix = \"FILE\" }, or neither");
+    }
+    if (custom != nullptr) ReadCustom(*custom, path + ".custom", attribute);
+    At(table, path, [&] { CheckQueries(*attribute); });
+  }
+
+  // Leaves are lists of values, inner groups are tables. Levels are stacked from the lowest up.
+  void ReadHierarchy(const toml::node& node, const std::string& key, Attribute* attribute) const {
+    if (!node.is_table()) FailAt(node, key, "must be a table such as { north = [\"N1\", \"N2\"] }");
+    const int64_t num_leaves = attribute->size - (attribute->encoding.null_cell ? 1 : 0);
+    std::map<std::string, int64_t> leaves;
+    for (int64_t cell = 0; cell < num_leaves; ++cell) leaves[CellLabel(*attribute, cell)] = cell;
+    std::vector<std::string> group_of(static_cast<size_t>(num_leaves));
+    std::vector<std::pair<int, CellGroup>> groups;  // with their heights
+
+    const std::function<std::pair<int, std::vector<int64_t>>(const std::string&, const toml::node&)>
+        read = [&](const std::string& name, const toml::node& child) {
+          std::pair<int, std::vector<int64_t>> below{1, {}};
+          if (const toml::table* inner = child.as_table()) {
+            for (const auto& [inner_name, inner_child] : InFileOrder(*inner)) {
+              const auto [height, cells] = read(inner_name, *inner_child);
+              below.first = std::max(below.first, height + 1);
+              below.second.insert(below.second.end(), cells.begin(), cells.end());
+            }
+          } else {
+            for (const toml::node& item : Array(child, Join(key, name))) {
+              const auto truth = item.value_exact<bool>();
+              const std::string leaf = truth ? (*truth ? "true" : "false") : Number(item, key);
+              const auto place = leaves.find(leaf);
+              if (place == leaves.end()) {
+                FailAt(item, Join(key, name),
+                       fmt::format("lists '{}', which is not a value of the attribute", leaf));
+              }
+              std::string& group = group_of[static_cast<size_t>(place->second)];
+              if (!group.empty()) {
+                FailAt(
+                    item, key,
+                    fmt::format("lists '{}' twice, in '{}' and '{}'; keep one", leaf, group, name));
+              }
+              group = name;
+              below.second.push_back(place->second);
+            }
+          }
+          std::sort(below.second.begin(), below.second.end());
+          if (!name.empty()) groups.push_back({below.first, CellGroup{name, below.second}});
+          return below;
+        };
+    read("", node);
+    for (const auto& [leaf, cell] : leaves) {
+      if (group_of[static_cast<size_t>(cell)].empty()) {
+        FailAt(node, key, fmt::format("lacks the value '{}'; put it in a group", leaf));
+      }
+    }
+    std::stable_sort(groups.begin(), groups.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (auto& [height, group] : groups) {
+      const bool taken =
+          leaves.contains(group.name) ||
+          std::any_of(attribute->groups.begin(), attribute->groups.end(),
+                      [&](const CellGroup& other) { return other.name == group.name; });
+      if (taken) {
+        FailAt(node, key,
+               fmt::format("has two groups or values named '{}'; rename one", group.name));
+      }
+      attribute->groups.push_back(std::move(group));
+    }
+  }
+
+  void ReadCustom(const toml::node& node, const std::string& key, Attribute* attribute) const {
+    const toml::table* table = node.as_table();
+    if (table == nullptr) FailAt(node, key, "must be a table such as { matrix = \"queries.csv\" }");
+    CheckKeys(*table, key, {"matrix", "strategy"});
+    const toml::node* matrix = table->get("matrix");
+    if (matrix == nullptr) FailAt(node, key, "needs matrix = \"FILE\"");
+    const auto folder = std::filesystem::path(name_).parent_path();
+    const auto read = [&](const toml::node& file, const std::string& file_key) {
+      return At(file, file_key,
+                [&] { return ReadMatrix(folder / String(file, file_key), attribute->size); });
+    };
+    attribute->custom = read(*matrix, key + ".matrix");
+    if (const toml::node* strategy = table->get("strategy")) {
+      attribute->strategy = read(*strategy, key + ".strategy");
+    }
   }
 
   void ReadIntegers(const toml::node& node, const std::string& key, Attribute* attribute) const {

@@ -161,9 +161,8 @@ std::vector<NoisyResidual> ReadSubsets(const MeasurementFile& file,
 }
 
 std::vector<ResidualBasis> BasisOfAttributes(const Plan& plan) {
-  const std::vector<ResidualBasis> of_class = BasisOfClasses(plan.domain, plan.classes);
   std::vector<ResidualBasis> bases;
-  for (const int c : plan.classes.class_of) bases.push_back(of_class[static_cast<size_t>(c)]);
+  for (const int c : plan.classes.class_of) bases.push_back(plan.bases[static_cast<size_t>(c)]);
   return bases;
 }
 

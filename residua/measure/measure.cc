@@ -74,20 +74,18 @@ std::vector<AttributeSet> MeasuredSets(const Plan& plan) {
   return sets;
 }
 
-Rational IntegerNoiseVariance(const Plan& plan, const std::vector<ResidualBasis>& basis_of_class,
-                              const AttributeSet& set) {
+Rational IntegerNoiseVariance(const Plan& plan, const AttributeSet& set) {
   Rational variance = NoiseVariance(plan, set);
   for (const int i : set) {
     const int c = plan.classes.class_of[static_cast<size_t>(i)];
-    variance *= basis_of_class[static_cast<size_t>(c)].variance_factor;
+    variance *= plan.bases[static_cast<size_t>(c)].variance_factor;
   }
   return variance;
 }
 
 void CheckNoiseIsMeasurable(const Plan& plan) {
-  const std::vector<ResidualBasis> bases = BasisOfClasses(plan.domain, plan.classes);
   for (const PricedMechanism& mechanism :
-       PriceMechanisms(bases, plan.classes, plan.mechanisms, plan.variances)) {
+       PriceMechanisms(plan.bases, plan.classes, plan.mechanisms, plan.variances)) {
     if (mechanism.variance > Rational(Integer(1) << 126)) {
       Fail(ErrorKind::kTooLarge,
            "the plan asks for integer noise of variance {:.3g}, above the 2^126 that can be drawn; "
@@ -108,10 +106,7 @@ void CheckNoiseIsMeasurable(const Plan& plan) {
 void Measure(const Plan& plan, const EncodedTable& table, const MeasureOptions& options,
              const std::function<void(NoisyResidual&&)>& visit) {
   CheckNoiseIsMeasurable(plan);
-  const std::vector<ResidualBasis> bases = BasisOfClasses(plan.domain, plan.classes);
-  std::vector<ResidualMatrix> matrices;
-  for (const int c : plan.classes.class_of)
-    matrices.push_back(bases[static_cast<size_t>(c)].matrix);
+  const std::vector<ResidualMatrix> matrices = MatrixOfAttributes(plan);
   const auto bits =
       options.bits_of_thread
           ? options.bits_of_thread
@@ -125,7 +120,7 @@ void Measure(const Plan& plan, const EncodedTable& table, const MeasureOptions& 
         arena.execute([&] {
           tbb::parallel_for(size_t{0}, marginals.size(), [&](size_t k) {
             const AttributeSet attributes = marginals[k].attributes();
-            const Rational variance = IntegerNoiseVariance(plan, bases, attributes);
+            const Rational variance = IntegerNoiseVariance(plan, attributes);
             const TrueResidual residual =
                 ResidualTransform(plan.domain, matrices, std::move(marginals[k]));
             noisy[k] = {attributes, AddNoise(residual, variance, bits()), variance};

@@ -20,8 +20,7 @@ std::vector<AttributeSet> MeasuredSets(const Plan& plan);
 
 // The variance of the discrete Gaussian added to each integer of the base mechanism on `set`:
 // sigma2_A prod_{i in A} variance_factor_i.
-Rational IntegerNoiseVariance(const Plan& plan, const std::vector<ResidualBasis>& basis_of_class,
-                              const AttributeSet& set);
+Rational IntegerNoiseVariance(const Plan& plan, const AttributeSet& set);
 
 // Error{kTooLarge} or Error{kBadInput} if some noise of the plan is beyond the sampler, so that it
 // is said before any budget is spent.

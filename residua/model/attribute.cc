@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
+#include "residua/base/checked.h"
 #include "residua/base/error.h"
 
 namespace residua {
@@ -26,12 +29,100 @@ struct LabelOf {
   }
 };
 
+// Where a cell ends: of (10000, 25000] this is 25000.
+std::string UpperEnd(const Attribute& attribute, int64_t cell) {
+  if (const auto* bins = std::get_if<CutEncoding>(&attribute.encoding.cells)) {
+    const auto k = static_cast<size_t>(cell);
+    if (k < bins->cuts.size()) return fmt::format("{}", bins->cuts[k]);
+    if (k == bins->cuts.size()) return "inf";
+  }
+  return CellLabel(attribute, cell);
+}
+
+std::string PrefixLabel(const Attribute& attribute, int64_t cell) {
+  if (attribute.encoding.null_cell && cell == attribute.size - 1) return "all";
+  return "<=" + UpperEnd(attribute, cell);
+}
+
+std::string RangeLabel(const Attribute& attribute, const CellRange& range) {
+  if (range.first == range.last) return CellLabel(attribute, range.first);
+  if (const auto* bins = std::get_if<CutEncoding>(&attribute.encoding.cells)) {
+    const auto last = static_cast<size_t>(range.last);
+    const std::string lower =
+        range.first == 0 ? "-inf"
+                         : fmt::format("{}", bins->cuts[static_cast<size_t>(range.first) - 1]);
+    if (last < bins->cuts.size()) return fmt::format("({}, {}]", lower, bins->cuts[last]);
+    if (last == bins->cuts.size()) return fmt::format("({}, inf)", lower);
+  }
+  return fmt::format("{}..{}", CellLabel(attribute, range.first), CellLabel(attribute, range.last));
+}
+
 }  // namespace
+
+bool SameQueries(const Attribute& a, const Attribute& b) {
+  if (a.size != b.size || a.queries != b.queries || a.custom != b.custom ||
+      a.strategy != b.strategy || a.groups.size() != b.groups.size()) {
+    return false;
+  }
+  for (size_t k = 0; k < a.groups.size(); ++k) {
+    if (a.groups[k].cells != b.groups[k].cells) return false;
+  }
+  return true;
+}
+
+int64_t NumAnswers(const Attribute& attribute) {
+  switch (attribute.queries) {
+    case QueryKind::kIdentity:
+    case QueryKind::kPrefix:
+      return attribute.size;
+    case QueryKind::kRange:
+      return CheckedMultiply(attribute.size, attribute.size + 1) / 2;
+    case QueryKind::kHierarchy:
+      return attribute.size + static_cast<int64_t>(attribute.groups.size());
+    case QueryKind::kCustom:
+      return attribute.custom.num_rows;
+  }
+  RESIDUA_CHECK(false);
+}
+
+int64_t AnswerOfRange(int64_t size, const CellRange& range) {
+  RESIDUA_CHECK(0 <= range.first && range.first <= range.last && range.last < size);
+  // Cell j starts the ranges j..j to j..size-1; those that start before it number
+  // size + (size - 1) + ... + (size - j + 1).
+  return range.first * size - range.first * (range.first - 1) / 2 + range.last - range.first;
+}
+
+CellRange RangeOfAnswer(int64_t size, int64_t answer) {
+  RESIDUA_CHECK(answer >= 0 && answer < size * (size + 1) / 2);
+  const auto b = static_cast<double>(2 * size + 1);
+  auto first = static_cast<int64_t>((b - std::sqrt(b * b - 8.0 * static_cast<double>(answer))) / 2);
+  while (first > 0 && AnswerOfRange(size, {first, first}) > answer) --first;
+  while (first + 1 < size && AnswerOfRange(size, {first + 1, first + 1}) <= answer) ++first;
+  return {first, first + answer - AnswerOfRange(size, {first, first})};
+}
 
 std::string CellLabel(const Attribute& attribute, int64_t cell) {
   RESIDUA_CHECK(cell >= 0 && cell < attribute.size);
   if (attribute.encoding.null_cell && cell == attribute.size - 1) return "null";
   return std::visit(LabelOf{cell}, attribute.encoding.cells);
+}
+
+std::string AnswerLabel(const Attribute& attribute, int64_t answer) {
+  RESIDUA_CHECK(answer >= 0 && answer < NumAnswers(attribute));
+  switch (attribute.queries) {
+    case QueryKind::kIdentity:
+      return CellLabel(attribute, answer);
+    case QueryKind::kPrefix:
+      return PrefixLabel(attribute, answer);
+    case QueryKind::kRange:
+      return RangeLabel(attribute, RangeOfAnswer(attribute.size, answer));
+    case QueryKind::kHierarchy:
+      if (answer < attribute.size) return CellLabel(attribute, answer);
+      return attribute.groups[static_cast<size_t>(answer - attribute.size)].name;
+    case QueryKind::kCustom:
+      return fmt::format("query {}", answer);
+  }
+  RESIDUA_CHECK(false);
 }
 
 }  // namespace residua

@@ -38,18 +38,61 @@ struct Encoding {
   bool operator==(const Encoding&) const = default;
 };
 
-// The questions asked along one attribute: its query matrix W.
-enum class QueryKind { kIdentity };
+// The questions asked along one attribute: its query matrix W, a row an answer.
+//   kIdentity:  the count of each cell;
+//   kPrefix:    the counts of cells 0..k, for every k;
+//   kRange:     the counts of cells j..k, for every j <= k, ordered by j, then k;
+//   kHierarchy: the count of each cell, then of each of the attribute's `groups`;
+//   kCustom:    the rows of the attribute's own matrix.
+enum class QueryKind { kIdentity, kPrefix, kRange, kHierarchy, kCustom };
+
+// A node of a hierarchy: the cells below it, increasing.
+struct CellGroup {
+  std::string name;
+  std::vector<int64_t> cells;
+  bool operator==(const CellGroup&) const = default;
+};
+
+// A dense matrix with a column for each cell, row-major.
+struct CellMatrix {
+  int64_t num_rows = 0;
+  std::vector<double> entries;
+  bool operator==(const CellMatrix&) const = default;
+};
 
 struct Attribute {
   std::string name;
   int64_t size = 0;  // number of cells, the null cell included
   QueryKind queries = QueryKind::kIdentity;
   Encoding encoding;
+  std::vector<CellGroup> groups = {};  // of kHierarchy: level by level, the lowest first
+  CellMatrix custom = {};              // of kCustom: the query matrix
+  CellMatrix strategy = {};            // of kCustom, may be empty: what to measure instead
   bool operator==(const Attribute&) const = default;
 };
 
+// Whether the two have equal sizes and query matrices, whatever they and their groups are called.
+bool SameQueries(const Attribute& a, const Attribute& b);
+
+// The number of rows of the query matrix.
+int64_t NumAnswers(const Attribute& attribute);
+
+// Cells first to last of an attribute, both included.
+struct CellRange {
+  int64_t first = 0;
+  int64_t last = 0;
+  bool operator==(const CellRange&) const = default;
+};
+
+// The cells of one answer of a range attribute of `size` cells, and back.
+CellRange RangeOfAnswer(int64_t size, int64_t answer);
+int64_t AnswerOfRange(int64_t size, const CellRange& range);
+
 // The label of `cell` in a table: the value itself, an integer, "(10000, 25000]", or "null".
 std::string CellLabel(const Attribute& attribute, int64_t cell);
+
+// The label of an answer: a cell's own, "<=30" for a prefix ("all" for the last one where missing
+// values have a cell), "18..30" for a range (a single cell's own), a group's name, "query 3".
+std::string AnswerLabel(const Attribute& attribute, int64_t answer);
 
 }  // namespace residua

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <tuple>
 
 #include "residua/base/error.h"
 #include "residua/model/closure.h"
@@ -226,10 +225,17 @@ AttributeClasses TrivialClasses(const Domain& domain) {
 
 WorkloadOrbits FindSymmetry(const Domain& domain, const Workload& workload) {
   CheckWorkload(domain, workload);
-  using Type = std::tuple<int64_t, QueryKind>;
-  AttributeClasses classes = GroupBy<Type>(domain.size(), [&](int i) {
-    return Type{domain[i].size, domain[i].queries};
-  });
+  std::vector<int> type_of;
+  std::vector<int> first_of_type;
+  for (int i = 0; i < domain.size(); ++i) {
+    size_t type = 0;
+    while (type < first_of_type.size() && !SameQueries(domain[first_of_type[type]], domain[i]))
+      ++type;
+    if (type == first_of_type.size()) first_of_type.push_back(i);
+    type_of.push_back(static_cast<int>(type));
+  }
+  AttributeClasses classes =
+      GroupBy<int>(domain.size(), [&](int i) { return type_of[static_cast<size_t>(i)]; });
   const auto listed = ListedMarginals(workload);
   classes = Refine(domain, workload, std::move(classes), listed);
   return Enumerate(domain, workload, std::move(classes), listed);

@@ -9,13 +9,6 @@
 
 namespace residua {
 
-// Cells first to last of an attribute, both included.
-struct CellRange {
-  int64_t first = 0;
-  int64_t last = 0;
-  bool operator==(const CellRange&) const = default;
-};
-
 // A vector over the cells of an attribute: 1 on the ranges and 0 elsewhere (value lists are ranges
 // of one cell), or a number for each cell.
 struct AttributeWeights {

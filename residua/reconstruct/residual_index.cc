@@ -149,11 +149,10 @@ void ResidualIndex::FindSubsets(const AttributeSet& table,
 
 ResidualIndex IndexResiduals(const Measurements& measurements) {
   const Plan& plan = measurements.plan;
-  const std::vector<ResidualBasis> basis_of_class = BasisOfClasses(plan.domain, plan.classes);
   std::vector<ResidualBasis> bases;
   bases.reserve(plan.classes.class_of.size());
   for (const int c : plan.classes.class_of) {
-    bases.push_back(basis_of_class[static_cast<size_t>(c)]);
+    bases.push_back(plan.bases[static_cast<size_t>(c)]);
   }
   std::vector<ResidualView> views;
   views.reserve(measurements.residuals.size());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "residua/base/checked.h"
 #include "residua/base/error.h"
 #include "residua/model/closure.h"
 
@@ -19,7 +20,7 @@ void VerifyClasses(const Plan& plan) {
       ++seen[static_cast<size_t>(i)];
       const Attribute& first = plan.domain[members.front()];
       const Attribute& other = plan.domain[i];
-      if (first.size != other.size || first.queries != other.queries) {
+      if (!SameQueries(first, other)) {
         Fail(ErrorKind::kRefused, "the plan treats attributes '{}' and '{}' alike, but they differ",
              first.name, other.name);
       }
@@ -32,6 +33,35 @@ void VerifyClasses(const Plan& plan) {
     if (seen[static_cast<size_t>(i)] != 1) {
       Fail(ErrorKind::kRefused, "the plan puts attribute '{}' in {} classes, not one",
            plan.domain[i].name, seen[static_cast<size_t>(i)]);
+    }
+  }
+}
+
+void VerifyBases(const Plan& plan) {
+  if (static_cast<int>(plan.bases.size()) != plan.classes.size()) {
+    Fail(ErrorKind::kRefused, "the plan has {} bases for {} classes of attributes",
+         plan.bases.size(), plan.classes.size());
+  }
+  for (int c = 0; c < plan.classes.size(); ++c) {
+    const ResidualBasis& basis = plan.bases[static_cast<size_t>(c)];
+    const Attribute& attribute = plan.domain[plan.classes.members[static_cast<size_t>(c)].front()];
+    const Integer size(static_cast<long>(attribute.size));
+    Integer sensitivity = size * (size - 1);
+    Integer factor = size * size;
+    if (const auto* matrix = std::get_if<IntegerMatrix>(&basis.matrix)) {
+      if (matrix->num_columns != attribute.size ||
+          static_cast<int64_t>(matrix->entries.size()) !=
+              CheckedMultiply(matrix->num_rows, matrix->num_columns)) {
+        Fail(ErrorKind::kRefused, "the basis of attribute '{}' does not have its {} columns",
+             attribute.name, attribute.size);
+      }
+      sensitivity = SquaredSensitivity(*matrix);
+      factor = 1;
+    }
+    if (basis.is_identity() != (attribute.queries == QueryKind::kIdentity) ||
+        basis.squared_sensitivity != sensitivity || basis.variance_factor != factor) {
+      Fail(ErrorKind::kRefused, "the basis of attribute '{}' does not cost what the plan says",
+           attribute.name);
     }
   }
 }
@@ -63,13 +93,13 @@ void VerifyMechanisms(const Plan& plan) {
 
 }  // namespace
 
-std::vector<ResidualBasis> BasisOfClasses(const Domain& domain, const AttributeClasses& classes) {
-  std::vector<ResidualBasis> bases;
-  bases.reserve(classes.members.size());
-  for (const auto& members : classes.members) {
-    bases.push_back(IdentityBasis(domain[members.front()].size));
+std::vector<ResidualMatrix> MatrixOfAttributes(const Plan& plan) {
+  std::vector<ResidualMatrix> matrices;
+  matrices.reserve(plan.classes.class_of.size());
+  for (const int c : plan.classes.class_of) {
+    matrices.push_back(plan.bases[static_cast<size_t>(c)].matrix);
   }
-  return bases;
+  return matrices;
 }
 
 std::vector<PricedMechanism> PriceMechanisms(const std::vector<ResidualBasis>& basis_of_class,
@@ -96,9 +126,10 @@ std::vector<PricedMechanism> PriceMechanisms(const std::vector<ResidualBasis>& b
 void VerifyPlan(const Plan& plan) {
   CheckWorkload(plan.domain, plan.workload);
   VerifyClasses(plan);
+  VerifyBases(plan);
   VerifyMechanisms(plan);
-  const Rational cost = ExactPcost(PriceMechanisms(BasisOfClasses(plan.domain, plan.classes),
-                                                   plan.classes, plan.mechanisms, plan.variances));
+  const Rational cost =
+      ExactPcost(PriceMechanisms(plan.bases, plan.classes, plan.mechanisms, plan.variances));
   if (cost > plan.budget.pcost) {
     Fail(ErrorKind::kRefused, "the plan overspends: its privacy cost is {} and its budget {}",
          ToDoubleUp(cost), ToDoubleDown(plan.budget.pcost));

@@ -21,6 +21,7 @@ struct Plan {
   Objective objective;
   Budget budget;
   AttributeClasses classes;
+  std::vector<ResidualBasis> bases;  // of each class
   MultisetTable mechanisms;
   std::vector<Rational> variances;
   Rational pcost;
@@ -31,8 +32,8 @@ struct Plan {
   bool operator==(const Plan&) const = default;
 };
 
-// The basis of each class of attributes.
-std::vector<ResidualBasis> BasisOfClasses(const Domain& domain, const AttributeClasses& classes);
+// What is applied along each attribute's axis of the counts.
+std::vector<ResidualMatrix> MatrixOfAttributes(const Plan& plan);
 
 // The integer mechanisms that `mechanisms` with `variances` stand for, as the exact cost sees them.
 std::vector<PricedMechanism> PriceMechanisms(const std::vector<ResidualBasis>& basis_of_class,
@@ -41,7 +42,8 @@ std::vector<PricedMechanism> PriceMechanisms(const std::vector<ResidualBasis>& b
                                              const std::vector<Rational>& variances);
 
 // Recomputes what the plan promises, in exact arithmetic: the classes partition the attributes and
-// hold alike ones only, every subset of every workload marginal has its base mechanism, every
+// hold alike ones only, every class has a basis that fits it and whose sensitivity is that of its
+// integers, every subset of every workload marginal has its base mechanism, every
 // variance is positive, and the cost is `pcost` and within the budget. Throws Error{kRefused} with
 // the first thing that is not so.
 void VerifyPlan(const Plan& plan);

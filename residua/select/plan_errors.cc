@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "residua/base/error.h"
+#include "residua/basis/query_matrix.h"
 #include "residua/select/solvers.h"
 
 namespace residua {
@@ -41,7 +42,7 @@ TableWeights WeighTables(const WorkloadOrbits& workload,
 
 std::vector<TableErrors> PredictErrors(const Plan& plan) {
   const WorkloadOrbits workload = OrbitsUnder(plan.domain, plan.workload, plan.classes);
-  const std::vector<ResidualBasis> bases = BasisOfClasses(plan.domain, plan.classes);
+  const std::vector<ResidualBasis>& bases = plan.bases;
   const TableWeights weights = WeighTables(workload, bases, Weighting::kEqual);
   const std::vector<double> noise = NoiseVariances(plan);
 
@@ -82,14 +83,17 @@ PlanSummary Summarize(const Plan& plan, const std::vector<TableErrors>& errors) 
 
 ObjectiveRows MakeObjectiveRows(const Objective& objective, const WorkloadOrbits& workload,
                                 const MultisetTable& mechanisms,
-                                const std::vector<ResidualBasis>& basis_of_class) {
+                                const std::vector<ResidualBasis>& basis_of_class,
+                                double peak_tolerance) {
   const TableWeights weights = WeighTables(workload, basis_of_class, objective.weighting);
   if (objective.kind != Objective::Kind::kMaxVariance) {
     return {objective, MeanVarianceMatrix(workload.orbits, mechanisms, basis_of_class),
             weights.total_importance};
   }
   ObjectiveRows rows{
-      objective, PeakVarianceMatrix(workload.orbits, mechanisms, basis_of_class), {}};
+      objective,
+      PeakVarianceMatrix(workload.orbits, mechanisms, basis_of_class, peak_tolerance),
+      {}};
   rows.weight.reserve(rows.matrix.table.size());
   for (const int64_t j : rows.matrix.table) {
     rows.weight.push_back(weights.importance[static_cast<size_t>(j)]);
@@ -113,8 +117,8 @@ double EvaluateLoss(const ObjectiveRows& rows, std::span<const double> noise_var
 
 double ObjectiveLoss(const Plan& plan) {
   const WorkloadOrbits workload = OrbitsUnder(plan.domain, plan.workload, plan.classes);
-  const ObjectiveRows rows = MakeObjectiveRows(plan.objective, workload, plan.mechanisms,
-                                               BasisOfClasses(plan.domain, plan.classes));
+  const ObjectiveRows rows =
+      MakeObjectiveRows(plan.objective, workload, plan.mechanisms, plan.bases);
   return EvaluateLoss(rows, NoiseVariances(plan));
 }
 
@@ -126,17 +130,30 @@ const Rational& NoiseVariance(const Plan& plan, const AttributeSet& set) {
   return plan.variances[static_cast<size_t>(*index)];
 }
 
-double CellCovariance(const Plan& plan, const AttributeSet& table, std::span<const int64_t> cell_a,
-                      std::span<const int64_t> cell_b) {
-  if (cell_a.size() != table.size() || cell_b.size() != table.size()) {
-    Fail(ErrorKind::kBadInput, "a cell of the table {} has {} values", SetName(plan.domain, table),
-         table.size());
+double AnswerCovariance(const Plan& plan, const AttributeSet& table,
+                        std::span<const int64_t> answer_a, std::span<const int64_t> answer_b) {
+  if (answer_a.size() != table.size() || answer_b.size() != table.size()) {
+    Fail(ErrorKind::kBadInput, "an answer of the table {} has {} values",
+         SetName(plan.domain, table), table.size());
   }
+  std::vector<QueryCovariance> factors;
   for (size_t k = 0; k < table.size(); ++k) {
-    const int64_t size = plan.domain[table[k]].size;
-    if (cell_a[k] < 0 || cell_a[k] >= size || cell_b[k] < 0 || cell_b[k] >= size) {
-      Fail(ErrorKind::kBadInput, "attribute '{}' has no cell {}; its cells are 0 to {}",
-           plan.domain[table[k]].name, std::max(cell_a[k], cell_b[k]), size - 1);
+    const Attribute& attribute = plan.domain[table[k]];
+    const int64_t num_answers = NumAnswers(attribute);
+    for (const int64_t answer : {answer_a[k], answer_b[k]}) {
+      if (answer < 0 || answer >= num_answers) {
+        Fail(ErrorKind::kBadInput, "attribute '{}' has no answer {}; its answers are 0 to {}",
+             attribute.name, answer, num_answers - 1);
+      }
+    }
+    const ResidualBasis& basis =
+        plan.bases[static_cast<size_t>(plan.classes.class_of[static_cast<size_t>(table[k])])];
+    if (basis.is_identity()) {
+      const auto n = static_cast<double>(attribute.size);
+      factors.push_back({(answer_a[k] == answer_b[k] ? 1.0 : 0.0) - 1 / n, 1 / (n * n)});
+    } else {
+      const QueryMatrix queries(attribute);
+      factors.push_back(CovarianceOf(basis, queries.Row(answer_a[k]), queries.Row(answer_b[k])));
     }
   }
   double covariance = 0;
@@ -145,13 +162,8 @@ double CellCovariance(const Plan& plan, const AttributeSet& table, std::span<con
     subset.clear();
     double term = 1;
     for (size_t k = 0; k < table.size(); ++k) {
-      const auto n = static_cast<double>(plan.domain[table[k]].size);
-      if ((mask >> k & 1) != 0) {
-        subset.push_back(table[k]);
-        term *= (cell_a[k] == cell_b[k] ? 1.0 : 0.0) - 1 / n;
-      } else {
-        term /= n * n;
-      }
+      if ((mask >> k & 1) != 0) subset.push_back(table[k]);
+      term *= (mask >> k & 1) != 0 ? factors[k].residual : factors[k].constant;
     }
     covariance += term * NoiseVariance(plan, subset).get_d();
   }

@@ -44,9 +44,11 @@ struct ObjectiveRows {
   VarianceMatrix matrix;
   std::vector<double> weight;  // of each row
 };
+// With a `peak_tolerance`, rows of the largest variance are thinned as in PeakVarianceMatrix.
 ObjectiveRows MakeObjectiveRows(const Objective& objective, const WorkloadOrbits& workload,
                                 const MultisetTable& mechanisms,
-                                const std::vector<ResidualBasis>& basis_of_class);
+                                const std::vector<ResidualBasis>& basis_of_class,
+                                double peak_tolerance = 0);
 double EvaluateLoss(const ObjectiveRows& rows, std::span<const double> noise_variance);
 
 // The plan's objective at its noise.
@@ -55,12 +57,13 @@ double ObjectiveLoss(const Plan& plan);
 // The noise variances as doubles.
 std::vector<double> NoiseVariances(const Plan& plan);
 
-// Var and Cov of the reconstructed counts in two cells of the table over `table`; a cell is a value
-// index for each attribute. Any table in the closure, in the workload or not:
-//   sum over A' subset A of variance_{A'} prod_{i in A'} ([a_i = b_i] - 1/n_i) prod_{j in A\A'}
-//   1/n_j^2.
-double CellCovariance(const Plan& plan, const AttributeSet& table, std::span<const int64_t> cell_a,
-                      std::span<const int64_t> cell_b);
+// Var and Cov of two reconstructed answers of the table over `table`; an answer is a row of the
+// query matrix for each attribute (a cell, for identity queries). Any table in the closure, in the
+// workload or not:
+//   sum over A' subset A of variance_{A'} prod_{i in A'} residual_i prod_{j in A\A'} constant_j
+// with the factors of CovarianceOf.
+double AnswerCovariance(const Plan& plan, const AttributeSet& table,
+                        std::span<const int64_t> answer_a, std::span<const int64_t> answer_b);
 
 // The noise variance of the base mechanism for `set`, or Error{kBadInput} if the plan has none.
 const Rational& NoiseVariance(const Plan& plan, const AttributeSet& set);

@@ -5,6 +5,7 @@
 
 #include "residua/base/error.h"
 #include "residua/model/closure.h"
+#include "residua/select/choose_bases.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/rounding.h"
 
@@ -19,23 +20,65 @@ struct Problem {
   std::vector<double> cost;  // of each orbit of mechanisms, all its members together
 };
 
-Problem MakeProblem(const Domain& domain, WorkloadOrbits workload) {
+Problem MakeProblem(WorkloadOrbits workload) {
   Problem problem;
   problem.workload = std::move(workload);
-  problem.basis_of_class = BasisOfClasses(domain, problem.workload.classes);
   problem.mechanisms = Closure(problem.workload.orbits);
-  problem.cost.reserve(static_cast<size_t>(problem.mechanisms.size()));
+  return problem;
+}
+
+std::vector<double> CostOfMechanisms(const Problem& problem,
+                                     const std::vector<ResidualBasis>& bases) {
+  std::vector<double> costs;
+  costs.reserve(static_cast<size_t>(problem.mechanisms.size()));
   for (int64_t k = 0; k < problem.mechanisms.size(); ++k) {
     double cost = OrbitSize(problem.workload.classes, problem.mechanisms[k]).get_d();
-    for (const int c : problem.mechanisms[k]) {
-      cost *= problem.basis_of_class[static_cast<size_t>(c)].privacy_cost;
-    }
+    for (const int c : problem.mechanisms[k]) cost *= bases[static_cast<size_t>(c)].privacy_cost;
     if (!std::isfinite(cost) || !(cost > 0)) {
       Fail(ErrorKind::kTooLarge, "the workload has too many marginals of one kind to plan for");
     }
-    problem.cost.push_back(cost);
+    costs.push_back(cost);
   }
-  return problem;
+  return costs;
+}
+
+std::vector<ResidualBasis> GivenBases(const SelectRequest& request,
+                                      const AttributeClasses& classes) {
+  if (static_cast<int>(request.matrices.size()) != request.domain.size()) {
+    Fail(ErrorKind::kBadInput, "{} residual matrices for {} attributes; give one for each",
+         request.matrices.size(), request.domain.size());
+  }
+  std::vector<ResidualBasis> bases;
+  for (const auto& members : classes.members) {
+    const Attribute& attribute = request.domain[members.front()];
+    const ResidualMatrix& matrix = request.matrices[static_cast<size_t>(members.front())];
+    for (const int i : members) {
+      if (request.matrices[static_cast<size_t>(i)] != matrix) {
+        Fail(ErrorKind::kBadInput,
+             "attributes '{}' and '{}' are interchangeable but have different residual matrices",
+             attribute.name, request.domain[i].name);
+      }
+    }
+    const auto* integers = std::get_if<IntegerMatrix>(&matrix);
+    if ((integers == nullptr) != (attribute.queries == QueryKind::kIdentity)) {
+      Fail(ErrorKind::kBadInput, "attribute '{}' has a residual matrix of the wrong kind",
+           attribute.name);
+    }
+    bases.push_back(integers == nullptr ? IdentityBasis(attribute.size)
+                                        : BasisFromMatrix(attribute, *integers));
+  }
+  return bases;
+}
+
+// Adds the bases that were asked for, or the best for `solve`, and their costs.
+void AddBases(const SelectRequest& request, StrategyGoal goal,
+              const std::function<BasisProblem::Outcome(const std::vector<ResidualBasis>&)>& solve,
+              Problem* problem) {
+  problem->basis_of_class = request.matrices.empty()
+                                ? ChooseBases({&request.domain, &problem->workload,
+                                               &problem->mechanisms, solve, goal, request.basis})
+                                : GivenBases(request, problem->workload.classes);
+  problem->cost = CostOfMechanisms(*problem, problem->basis_of_class);
 }
 
 // At a privacy cost of 1; every built-in objective scales with the noise.
@@ -51,6 +94,21 @@ NoiseSolution Solve(const ObjectiveRows& rows, std::span<const double> cost,
   }
   return MinimizeConvex(rows.matrix, cost, PNormLoss(rows.weight, objective.p), kUnitBudget,
                         options);
+}
+
+// Bases are compared by losses this near to their optimum: far nearer than bases differ.
+constexpr double kBasisTolerance = 1e-5;
+constexpr double kMaxBasisTolerance = 1e-4;
+constexpr int kMaxBasisIterations = 200;
+
+// The weight of each row at this noise.
+std::vector<double> LossGradient(const ObjectiveRows& rows, std::span<const double> noise) {
+  if (rows.objective.kind != Objective::Kind::kPNorm) return rows.weight;
+  std::vector<double> variances(static_cast<size_t>(rows.matrix.num_rows()));
+  std::vector<double> gradient(variances.size());
+  Multiply(rows.matrix, noise, variances);
+  PNormLoss(rows.weight, rows.objective.p)(variances, gradient);
+  return gradient;
 }
 
 void CheckTarget(const LossTarget& target) {
@@ -76,6 +134,7 @@ Plan AssemblePlan(const SelectRequest& request, Problem problem, const NoiseSolu
   plan.objective = request.objective;
   plan.budget = budget;
   plan.classes = std::move(problem.workload.classes);
+  plan.bases = std::move(problem.basis_of_class);
   plan.mechanisms = std::move(problem.mechanisms);
   plan.variances = std::move(rounded.variances);
   plan.pcost = std::move(rounded.pcost);
@@ -118,10 +177,28 @@ Plan Select(const SelectRequest& request) {
   CheckObjective(request.objective);
   const auto* target = std::get_if<LossTarget>(&request.target);
   if (target != nullptr) CheckTarget(*target);
-  Problem problem = MakeProblem(request.domain, FindSymmetry(request.domain, request.workload));
+  Problem problem = MakeProblem(FindSymmetry(request.domain, request.workload));
+  const bool max = request.objective.kind == Objective::Kind::kMaxVariance;
+  AddBases(
+      request, max ? StrategyGoal::kMax : StrategyGoal::kMean,
+      [&](const std::vector<ResidualBasis>& bases) {
+        const ObjectiveRows rows = MakeObjectiveRows(request.objective, problem.workload,
+                                                     problem.mechanisms, bases, kMaxBasisTolerance);
+        SolverOptions options = request.solver;
+        options.tolerance = std::max(options.tolerance, max ? kMaxBasisTolerance : kBasisTolerance);
+        if (max) options.max_iterations = std::min(options.max_iterations, kMaxBasisIterations);
+        const NoiseSolution solution = Solve(rows, CostOfMechanisms(problem, bases), options);
+        return BasisProblem::Outcome{solution.loss, LossGradient(rows, solution.noise_variance)};
+      },
+      &problem);
+  // Solved on thinned rows, whose lower bound holds for all; the loss below is over all rows.
+  const ObjectiveRows thin_rows =
+      MakeObjectiveRows(request.objective, problem.workload, problem.mechanisms,
+                        problem.basis_of_class, 0.1 * request.solver.tolerance);
+  NoiseSolution solution = Solve(thin_rows, problem.cost, request.solver);
   const ObjectiveRows rows = MakeObjectiveRows(request.objective, problem.workload,
                                                problem.mechanisms, problem.basis_of_class);
-  const NoiseSolution solution = Solve(rows, problem.cost, request.solver);
+  if (max) solution.loss = std::max(solution.loss, EvaluateLoss(rows, solution.noise_variance));
   Plan plan;
   if (target == nullptr) {
     plan = Finish(request, std::move(problem), solution, std::get<Budget>(request.target), 0);
@@ -136,7 +213,23 @@ Plan Select(const SelectRequest& request) {
 }
 
 Plan SelectForLoss(const SelectRequest& request, const ConvexLoss& loss) {
-  Problem problem = MakeProblem(request.domain, WithoutSymmetry(request.domain, request.workload));
+  Problem problem = MakeProblem(WithoutSymmetry(request.domain, request.workload));
+  const auto* known_budget = std::get_if<Budget>(&request.target);
+  const double likely_budget = known_budget != nullptr ? ToDoubleDown(known_budget->pcost) : 1;
+  AddBases(
+      request, StrategyGoal::kMean,
+      [&](const std::vector<ResidualBasis>& bases) {
+        const VarianceMatrix matrix =
+            MeanVarianceMatrix(problem.workload.orbits, problem.mechanisms, bases);
+        const NoiseSolution solution = MinimizeConvex(matrix, CostOfMechanisms(problem, bases),
+                                                      loss, likely_budget, request.solver);
+        std::vector<double> variances(static_cast<size_t>(matrix.num_rows()));
+        std::vector<double> gradient(variances.size());
+        Multiply(matrix, solution.noise_variance, variances);
+        loss(variances, gradient);
+        return BasisProblem::Outcome{solution.loss, std::move(gradient)};
+      },
+      &problem);
   const VarianceMatrix means =
       MeanVarianceMatrix(problem.workload.orbits, problem.mechanisms, problem.basis_of_class);
   const auto solve = [&](double budget) {

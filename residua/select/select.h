@@ -2,6 +2,7 @@
 
 #include <variant>
 
+#include "residua/basis/strategy_solver.h"
 #include "residua/select/plan.h"
 #include "residua/select/solvers.h"
 
@@ -19,12 +20,17 @@ struct SelectRequest {
   Workload workload;
   Objective objective;
   std::variant<Budget, LossTarget> target;
-  SolverOptions solver;
+  SolverOptions solver = {};
+  BasisKind basis = BasisKind::kOblique;
+  // The residual basis of each attribute, e.g. from an earlier plan for the same workload; chosen
+  // if empty.
+  std::vector<ResidualMatrix> matrices = {};
 };
 
-// Chooses the noise of every base mechanism, optimally for the objective, from public knowledge
-// alone. The plan's variances are rounded to rationals on the side that keeps the target: its exact
-// cost is at most the budget, or its loss at most the one asked for.
+// Chooses a residual basis for each attribute, then the noise of every base mechanism, optimally
+// for the objective among all noise for these bases, from public knowledge alone. The plan's
+// variances are rounded to rationals on the side that keeps the target: its exact cost is at most
+// the budget, or its loss at most the one asked for.
 Plan Select(const SelectRequest& request);
 
 // The same for a caller's own loss of the tables' mean variances. No symmetry is assumed of it.

@@ -123,9 +123,11 @@ VarianceMatrix MeanVarianceMatrix(const MultisetTable& tables, const MultisetTab
 }
 
 VarianceMatrix PeakVarianceMatrix(const MultisetTable& tables, const MultisetTable& mechanisms,
-                                  const std::vector<ResidualBasis>& basis_of_class) {
+                                  const std::vector<ResidualBasis>& basis_of_class,
+                                  double tolerance) {
   return BuildMatrix(tables, mechanisms, [&](const ClassRun& run) {
-    return PeakChoices(basis_of_class[static_cast<size_t>(run.attribute_class)].peaks, run.count);
+    const auto& peaks = basis_of_class[static_cast<size_t>(run.attribute_class)].peaks;
+    return PeakChoices(tolerance > 0 ? ThinHull(peaks, tolerance) : peaks, run.count);
   });
 }
 

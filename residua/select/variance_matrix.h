@@ -26,9 +26,11 @@ struct VarianceMatrix {
 VarianceMatrix MeanVarianceMatrix(const MultisetTable& tables, const MultisetTable& mechanisms,
                                   const std::vector<ResidualBasis>& basis_of_class);
 
-// Rows for every cell that can have the largest variance of its table, one a combination of peaks.
+// Rows for every cell that can have the largest variance of its table, one a combination of peaks;
+// with a tolerance, only those of each basis's ThinHull.
 VarianceMatrix PeakVarianceMatrix(const MultisetTable& tables, const MultisetTable& mechanisms,
-                                  const std::vector<ResidualBasis>& basis_of_class);
+                                  const std::vector<ResidualBasis>& basis_of_class,
+                                  double tolerance = 0);
 
 // result[j] = variance of row j.
 void Multiply(const VarianceMatrix& matrix, std::span<const double> noise_variance,

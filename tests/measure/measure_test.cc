@@ -37,14 +37,6 @@ MeasureOptions Deterministic(DeterministicBits* bits) {
   return options;
 }
 
-std::vector<ResidualMatrix> MatricesOf(const Plan& plan) {
-  const std::vector<ResidualBasis> bases = BasisOfClasses(plan.domain, plan.classes);
-  std::vector<ResidualMatrix> matrices;
-  for (const int c : plan.classes.class_of)
-    matrices.push_back(bases[static_cast<size_t>(c)].matrix);
-  return matrices;
-}
-
 // The true integer residuals of every measured set.
 std::map<AttributeSet, std::vector<int64_t>> TrueResiduals(const Plan& plan,
                                                            const EncodedTable& table) {
@@ -52,7 +44,7 @@ std::map<AttributeSet, std::vector<int64_t>> TrueResiduals(const Plan& plan,
   CountMarginals(table, plan.domain, MeasuredSets(plan), {}, [&](TrueMarginal&& marginal) {
     const AttributeSet set = marginal.attributes();
     const TrueResidual residual =
-        ResidualTransform(plan.domain, MatricesOf(plan), std::move(marginal));
+        ResidualTransform(plan.domain, MatrixOfAttributes(plan), std::move(marginal));
     residuals[set] = std::get<std::vector<int64_t>>(TrueCounts::Values(residual));
   });
   return residuals;
@@ -76,9 +68,8 @@ TEST(MeasureTest, NoiseIsTheDiscreteGaussianOfThePlan) {
     });
   }
   EXPECT_EQ(noise.size(), 8u);
-  const std::vector<ResidualBasis> bases = BasisOfClasses(domain, plan.classes);
   for (const auto& [set, samples] : noise) {
-    const Rational variance = IntegerNoiseVariance(plan, bases, set);
+    const Rational variance = IntegerNoiseVariance(plan, set);
     EXPECT_TRUE(FitsDiscreteGaussian(samples, variance, kAlpha)) << SetName(domain, set);
     if (samples.size() < 300000) continue;  // too few for the power below
     EXPECT_FALSE(FitsDiscreteGaussian(samples, variance * Rational(21, 20), kAlpha))
@@ -166,12 +157,11 @@ double RenyiDivergence(int64_t shift, double variance, double alpha) {
 // known shifts. `scale` multiplies every noise variance.
 double ReleaseDivergence(const Plan& plan, const EncodedTable& one, const EncodedTable& other,
                          double alpha, double scale) {
-  const std::vector<ResidualBasis> bases = BasisOfClasses(plan.domain, plan.classes);
   const auto a = TrueResiduals(plan, one);
   const auto b = TrueResiduals(plan, other);
   double divergence = 0;
   for (const auto& [set, values] : a) {
-    const double variance = IntegerNoiseVariance(plan, bases, set).get_d() * scale;
+    const double variance = IntegerNoiseVariance(plan, set).get_d() * scale;
     for (size_t k = 0; k < values.size(); ++k) {
       const int64_t shift = values[k] - b.at(set)[k];
       if (shift != 0) divergence += RenyiDivergence(shift, variance, alpha);

@@ -95,8 +95,8 @@ TEST(SelectTest, CostsAndCovariancesAgreeWithDenseMatrices) {
         column = column * domain[i].size + b.back();
       }
       const double scale = covariance.diagonal().maxCoeff();
-      EXPECT_NEAR(CellCovariance(plan, set, a, b), covariance(row, column), 1e-9 * scale);
-      EXPECT_NEAR(CellCovariance(plan, set, a, a), covariance(row, row), 1e-9 * scale);
+      EXPECT_NEAR(AnswerCovariance(plan, set, a, b), covariance(row, column), 1e-9 * scale);
+      EXPECT_NEAR(AnswerCovariance(plan, set, a, a), covariance(row, row), 1e-9 * scale);
     }
     const PlanSummary summary = Summarize(plan, errors);
     EXPECT_NEAR(summary.rmse, std::sqrt(total_variance / num_cells), 1e-9 * summary.rmse);
@@ -118,7 +118,7 @@ TEST(SelectTest, NoPerturbationOfTheNoiseDoesBetter) {
       request.solver.tolerance = 1e-8;
       const Plan plan = Select(request);
       ASSERT_TRUE(plan.converged);
-      const std::vector<ResidualBasis> bases = BasisOfClasses(domain, plan.classes);
+      const std::vector<ResidualBasis>& bases = plan.bases;
       for (int trial = 0; trial < 200; ++trial) {
         Plan other = plan;
         for (Rational& variance : other.variances) {

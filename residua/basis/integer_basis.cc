@@ -1,0 +1,114 @@
+#include "residua/basis/integer_basis.h"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+
+#include "residua/base/checked.h"
+#include "residua/base/error.h"
+
+namespace residua {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+using RowMajorMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+// F with F^T F = gram, one row fewer than columns: upper triangular but for its column `last`.
+MatrixXd ReducedFactor(const MatrixXd& gram, Index last) {
+  const Index n = gram.rows();
+  std::vector<Index> kept;
+  for (Index k = 0; k < n; ++k) {
+    if (k != last) kept.push_back(k);
+  }
+  const MatrixXd leading = gram(kept, kept);
+  const Eigen::LLT<MatrixXd> cholesky(leading);
+  RESIDUA_CHECK(cholesky.info() == Eigen::Success);
+  const MatrixXd upper = cholesky.matrixU();
+  MatrixXd factor(n - 1, n);
+  for (Index k = 0; k < n - 1; ++k) factor.col(kept[static_cast<size_t>(k)]) = upper.col(k);
+  factor.col(last) = cholesky.matrixL().solve(gram(kept, last));
+  return factor;
+}
+
+// Rounds a column to integers of squared norm at most `bound` (that of the real column at most),
+// changing first the entries whose rounding was the closest call.
+void RoundColumn(double bound, Eigen::Ref<VectorXd> column) {
+  const VectorXd real = column;
+  column = real.array().round();
+  std::vector<Index> order;
+  for (Index k = 0; k < real.size(); ++k) {
+    if (real(k) != 0) order.push_back(k);
+  }
+  const auto closeness = [&](Index k) { return std::fabs(real(k) - column(k)); };
+  std::sort(order.begin(), order.end(),
+            [&](Index a, Index b) { return closeness(a) > closeness(b); });
+  for (const Index k : order) {
+    const double excess = column.squaredNorm() - bound;
+    if (excess <= 0) return;
+    const double other = real(k) > column(k) ? column(k) + 1 : column(k) - 1;
+    if (std::fabs(other) < std::fabs(column(k))) column(k) = other;
+  }
+}
+
+}  // namespace
+
+IntegerMatrix RoundBasis(const QuerySpace& space, const MatrixXd& gram, const VectorXd& constant,
+                         double scale) {
+  Index last = 0;
+  constant.cwiseAbs().maxCoeff(&last);
+  MatrixXd factor = scale * ReducedFactor(gram, last);
+  if (space.is_full()) {
+    const double bound = factor.colwise().squaredNorm().maxCoeff();
+    for (Index k = 0; k < factor.cols(); ++k) RoundColumn(bound, factor.col(k));
+  } else {
+    factor = factor.array().round();
+  }
+  const auto num_cells = static_cast<Index>(space.columns.num_columns);
+  IntegerMatrix matrix{factor.rows(), num_cells, {}};
+  matrix.entries.resize(static_cast<size_t>(factor.rows() * num_cells), 0);
+  for (Index row = 0; row < factor.rows(); ++row) {
+    for (Index k = 0; k < factor.cols(); ++k) {
+      const auto entry = static_cast<int64_t>(factor(row, k));
+      if (space.is_full()) {
+        matrix.entries[static_cast<size_t>(row * num_cells + k)] = entry;
+        continue;
+      }
+      for (Index cell = 0; cell < num_cells; ++cell) {
+        int64_t& sum = matrix.entries[static_cast<size_t>(row * num_cells + cell)];
+        sum = CheckedAdd(
+            sum, CheckedMultiply(entry,
+                                 space.columns.entries[static_cast<size_t>(k * num_cells + cell)]));
+      }
+    }
+  }
+  return matrix;
+}
+
+SplitStrategy SplitUserStrategy(const QuerySpace& space, const Attribute& attribute) {
+  const Eigen::Map<const RowMajorMatrix> strategy(attribute.strategy.entries.data(),
+                                                  attribute.strategy.num_rows, attribute.size);
+  MatrixXd rows = strategy;
+  if (!space.is_full()) {
+    rows = space.dense_columns.transpose()
+               .colPivHouseholderQr()
+               .solve(MatrixXd(strategy.transpose()))
+               .transpose();
+  }
+  const MatrixXd x = rows.transpose() * rows;
+  const Eigen::LDLT<MatrixXd> solver(x);
+  RESIDUA_CHECK(solver.info() == Eigen::Success);
+  const VectorXd solved = solver.solve(space.ones);
+  const double c = 1 / space.ones.dot(solved);
+  MatrixXd gram = x - c * space.ones * space.ones.transpose();
+  // Of any size; scaled so that a cell's privacy cost is at most 1, as for optimised strategies.
+  const VectorXd costs =
+      space.is_full()
+          ? VectorXd(gram.diagonal())
+          : VectorXd(
+                (gram * space.dense_columns).cwiseProduct(space.dense_columns).colwise().sum());
+  return {gram / costs.maxCoeff(), c * solved};
+}
+
+}  // namespace residua

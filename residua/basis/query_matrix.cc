@@ -1,0 +1,314 @@
+#include "residua/basis/query_matrix.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "residua/base/checked.h"
+#include "residua/base/error.h"
+#include "residua/basis/row_space.h"
+
+namespace residua {
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+Eigen::Index At(int64_t k) { return static_cast<Eigen::Index>(k); }
+
+// sums(j, k) = the sum of M over the first j rows and k columns; one row and column larger than M.
+MatrixXd RunningSums(const MatrixXd& matrix) {
+  const Eigen::Index n = matrix.rows();
+  MatrixXd sums = MatrixXd::Zero(n + 1, n + 1);
+  for (Eigen::Index k = 0; k < n; ++k) {
+    double column = 0;
+    for (Eigen::Index j = 0; j < n; ++j) {
+      column += matrix(j, k);
+      sums(j + 1, k + 1) = sums(j + 1, k) + column;
+    }
+  }
+  return sums;
+}
+
+// G(j, k) = total[max(j, k)].
+MatrixXd OfLargerIndex(const VectorXd& total) {
+  const Eigen::Index n = total.size();
+  MatrixXd gram(n, n);
+  for (Eigen::Index k = 0; k < n; ++k) {
+    for (Eigen::Index j = 0; j < n; ++j) gram(j, k) = total(std::max(j, k));
+  }
+  return gram;
+}
+
+// Cells j <= k are together in the ranges that start at or before j and end at or after k: sums of
+// weights over a corner of the (first, last) square, gathered from that corner.
+MatrixXd RangeGram(int64_t n, const VectorXd& weight) {
+  MatrixXd gram = MatrixXd::Zero(n, n);
+  for (int64_t first = 0; first < n; ++first) {
+    double ends = 0;
+    for (int64_t last = n - 1; last >= first; --last) {
+      ends += weight(At(AnswerOfRange(n, {first, last})));
+      gram(first, last) = ends;
+    }
+    if (first > 0) {
+      for (int64_t last = first; last < n; ++last) gram(first, last) += gram(first - 1, last);
+    }
+  }
+  return gram.selfadjointView<Eigen::Upper>();
+}
+
+void CheckGroups(const Attribute& attribute) {
+  if (attribute.groups.empty()) {
+    Fail(ErrorKind::kBadInput,
+         "attribute '{}' has hierarchy queries but no groups; give hierarchy = {{ name = [values], "
+         "... }}",
+         attribute.name);
+  }
+  for (const CellGroup& group : attribute.groups) {
+    if (group.cells.empty()) {
+      Fail(ErrorKind::kBadInput, "group '{}' of attribute '{}' is empty; leave it out", group.name,
+           attribute.name);
+    }
+    for (size_t k = 0; k < group.cells.size(); ++k) {
+      if (group.cells[k] < 0 || group.cells[k] >= attribute.size ||
+          (k > 0 && group.cells[k] <= group.cells[k - 1])) {
+        Fail(ErrorKind::kBadInput,
+             "group '{}' of attribute '{}' lists a cell twice, or one that does not exist",
+             group.name, attribute.name);
+      }
+    }
+  }
+}
+
+void CheckMatrix(const Attribute& attribute, const CellMatrix& matrix, std::string_view what) {
+  if (matrix.num_rows < 1 || static_cast<int64_t>(matrix.entries.size()) !=
+                                 CheckedMultiply(matrix.num_rows, attribute.size)) {
+    Fail(ErrorKind::kBadInput,
+         "the {} matrix of attribute '{}' has {} rows and {} entries; it needs {} columns, one for "
+         "each cell",
+         what, attribute.name, matrix.num_rows, matrix.entries.size(), attribute.size);
+  }
+  for (size_t k = 0; k < matrix.entries.size(); ++k) {
+    if (!std::isfinite(matrix.entries[k])) {
+      Fail(ErrorKind::kBadInput,
+           "the {} matrix of attribute '{}' has the entry {} in row {}; entries must be finite",
+           what, attribute.name, matrix.entries[k], k / static_cast<size_t>(attribute.size) + 1);
+    }
+  }
+  for (int64_t cell = 0; cell < attribute.size; ++cell) {
+    bool zero = true;
+    for (int64_t row = 0; row < matrix.num_rows; ++row) {
+      zero = zero && matrix.entries[static_cast<size_t>(row * attribute.size + cell)] == 0;
+    }
+    if (zero) {
+      Fail(ErrorKind::kBadInput,
+           "column {} of the {} matrix of attribute '{}' is zero: nothing asks for the cell '{}'; "
+           "add a row that counts it, or merge it with another cell",
+           cell + 1, what, attribute.name, CellLabel(attribute, cell));
+    }
+  }
+  if (!SpansOnes(attribute.size, matrix)) {
+    Fail(ErrorKind::kBadInput,
+         "the rows of the {} matrix of attribute '{}' do not combine to the total; add a row of "
+         "ones",
+         what, attribute.name);
+  }
+}
+
+}  // namespace
+
+void CheckQueries(const Attribute& attribute) {
+  if (attribute.queries == QueryKind::kIdentity) return;
+  if (attribute.size > kMaxBasisCells) {
+    Fail(ErrorKind::kTooLarge,
+         "attribute '{}' has {} cells; queries other than identity are planned for at most {}: use "
+         "coarser cells",
+         attribute.name, attribute.size, kMaxBasisCells);
+  }
+  if (attribute.queries == QueryKind::kHierarchy) CheckGroups(attribute);
+  if (attribute.queries != QueryKind::kCustom) return;
+  CheckMatrix(attribute, attribute.custom, "query");
+  if (attribute.strategy.num_rows == 0) return;
+  CheckMatrix(attribute, attribute.strategy, "strategy");
+  if (!SpansRows(attribute.size, attribute.strategy, attribute.custom)) {
+    Fail(
+        ErrorKind::kBadInput,
+        "the strategy matrix of attribute '{}' cannot answer its query matrix; every query must be "
+        "a combination of the strategy's rows",
+        attribute.name);
+  }
+}
+
+QueryMatrix::QueryMatrix(const Attribute& attribute)
+    : kind_(attribute.queries), num_cells_(attribute.size), num_answers_(NumAnswers(attribute)) {
+  CheckQueries(attribute);
+  for (const CellGroup& group : attribute.groups) groups_.push_back(group.cells);
+  if (kind_ == QueryKind::kCustom) {
+    custom_ =
+        Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(
+            attribute.custom.entries.data(), num_answers_, num_cells_);
+  }
+}
+
+QueryMatrix::QueryMatrix(MatrixXd matrix)
+    : kind_(QueryKind::kCustom),
+      num_cells_(matrix.cols()),
+      num_answers_(matrix.rows()),
+      custom_(std::move(matrix)) {}
+
+VectorXd QueryMatrix::Row(int64_t answer) const {
+  RESIDUA_CHECK(answer >= 0 && answer < num_answers_);
+  VectorXd row = VectorXd::Zero(num_cells_);
+  switch (kind_) {
+    case QueryKind::kIdentity:
+      row(answer) = 1;
+      break;
+    case QueryKind::kPrefix:
+      row.head(answer + 1).setOnes();
+      break;
+    case QueryKind::kRange: {
+      const CellRange range = RangeOfAnswer(num_cells_, answer);
+      row.segment(range.first, range.last - range.first + 1).setOnes();
+      break;
+    }
+    case QueryKind::kHierarchy:
+      if (answer < num_cells_) {
+        row(answer) = 1;
+      } else {
+        for (const int64_t cell : groups_[static_cast<size_t>(answer - num_cells_)]) row(cell) = 1;
+      }
+      break;
+    case QueryKind::kCustom:
+      row = custom_.row(answer);
+      break;
+  }
+  return row;
+}
+
+VectorXd QueryMatrix::Apply(const VectorXd& cells) const {
+  const std::vector<double> answers =
+      ApplyAlongAxis(std::vector<double>(cells.begin(), cells.end()), 1, 1);
+  return Eigen::Map<const VectorXd>(answers.data(), num_answers_);
+}
+
+MatrixXd QueryMatrix::Gram() const { return Gram(VectorXd::Ones(num_answers_)); }
+
+MatrixXd QueryMatrix::Gram(const VectorXd& weight) const {
+  RESIDUA_CHECK(weight.size() == num_answers_);
+  switch (kind_) {
+    case QueryKind::kIdentity:
+      return weight.asDiagonal();
+    case QueryKind::kPrefix: {
+      VectorXd total = weight;  // of the prefixes that reach a cell
+      for (Eigen::Index k = total.size() - 1; k > 0; --k) total(k - 1) += total(k);
+      return OfLargerIndex(total);
+    }
+    case QueryKind::kRange:
+      return RangeGram(num_cells_, weight);
+    case QueryKind::kHierarchy: {
+      MatrixXd gram = weight.head(num_cells_).asDiagonal();
+      for (size_t g = 0; g < groups_.size(); ++g) {
+        const double w = weight(num_cells_ + static_cast<Eigen::Index>(g));
+        for (const int64_t j : groups_[g]) {
+          for (const int64_t k : groups_[g]) gram(j, k) += w;
+        }
+      }
+      return gram;
+    }
+    case QueryKind::kCustom:
+      return custom_.transpose() * weight.asDiagonal() * custom_;
+  }
+  RESIDUA_CHECK(false);
+}
+
+VectorXd QueryMatrix::QuadraticForms(const MatrixXd& symmetric) const {
+  RESIDUA_CHECK(symmetric.rows() == num_cells_ && symmetric.cols() == num_cells_);
+  switch (kind_) {
+    case QueryKind::kIdentity:
+      return symmetric.diagonal();
+    case QueryKind::kPrefix:
+      return RunningSums(symmetric).diagonal().tail(num_cells_);
+    case QueryKind::kRange: {
+      const MatrixXd sums = RunningSums(symmetric);
+      VectorXd forms(num_answers_);
+      Eigen::Index answer = 0;
+      for (int64_t first = 0; first < num_cells_; ++first) {
+        for (int64_t end = first + 1; end <= num_cells_; ++end) {
+          forms(answer++) = sums(end, end) - 2 * sums(first, end) + sums(first, first);
+        }
+      }
+      return forms;
+    }
+    case QueryKind::kHierarchy: {
+      VectorXd forms(num_answers_);
+      forms.head(num_cells_) = symmetric.diagonal();
+      for (size_t g = 0; g < groups_.size(); ++g) {
+        double form = 0;
+        for (const int64_t j : groups_[g]) {
+          for (const int64_t k : groups_[g]) form += symmetric(j, k);
+        }
+        forms(num_cells_ + static_cast<Eigen::Index>(g)) = form;
+      }
+      return forms;
+    }
+    case QueryKind::kCustom:
+      return (custom_ * symmetric).cwiseProduct(custom_).rowwise().sum();
+  }
+  RESIDUA_CHECK(false);
+}
+
+std::vector<double> QueryMatrix::ApplyAlongAxis(const std::vector<double>& values, int64_t outer,
+                                                int64_t inner) const {
+  RESIDUA_CHECK(static_cast<int64_t>(values.size()) == outer * num_cells_ * inner);
+  std::vector<double> answers(
+      static_cast<size_t>(CheckedMultiply(CheckedMultiply(outer, num_answers_), inner)));
+  for (int64_t o = 0; o < outer; ++o) {
+    const double* from = values.data() + o * num_cells_ * inner;
+    double* to = answers.data() + o * num_answers_ * inner;
+    // to(answer) += factor * from(cell), for a whole line of the inner axis.
+    const auto add = [&](int64_t answer, int64_t cell, double factor) {
+      for (int64_t c = 0; c < inner; ++c) {
+        to[answer * inner + c] += factor * from[cell * inner + c];
+      }
+    };
+    // to(answer) = to(before) + from(cell).
+    const auto extend = [&](int64_t answer, int64_t before, int64_t cell) {
+      for (int64_t c = 0; c < inner; ++c) {
+        to[answer * inner + c] = to[before * inner + c] + from[cell * inner + c];
+      }
+    };
+    switch (kind_) {
+      case QueryKind::kIdentity:
+        std::copy(from, from + num_cells_ * inner, to);
+        break;
+      case QueryKind::kPrefix:
+        add(0, 0, 1);
+        for (int64_t k = 1; k < num_cells_; ++k) extend(k, k - 1, k);
+        break;
+      case QueryKind::kRange: {
+        int64_t answer = 0;
+        for (int64_t first = 0; first < num_cells_; ++first) {
+          add(answer++, first, 1);
+          for (int64_t last = first + 1; last < num_cells_; ++last, ++answer) {
+            extend(answer, answer - 1, last);
+          }
+        }
+        break;
+      }
+      case QueryKind::kHierarchy:
+        std::copy(from, from + num_cells_ * inner, to);
+        for (size_t g = 0; g < groups_.size(); ++g) {
+          for (const int64_t cell : groups_[g]) add(num_cells_ + static_cast<int64_t>(g), cell, 1);
+        }
+        break;
+      case QueryKind::kCustom:
+        for (int64_t answer = 0; answer < num_answers_; ++answer) {
+          for (int64_t cell = 0; cell < num_cells_; ++cell)
+            add(answer, cell, custom_(answer, cell));
+        }
+        break;
+    }
+  }
+  return answers;
+}
+
+}  // namespace residua

@@ -1,0 +1,296 @@
+#include "residua/basis/strategy_solver.h"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <limits>
+
+#include "residua/base/error.h"
+
+namespace residua {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+// A multiplier below this fraction of the whole moves no bound that a double can show.
+constexpr double kLeastLogMultiplier = -32;
+// Part of the weight that every query keeps, so that V stays positive definite while the others
+// vanish. It costs at most this fraction of the largest variance.
+constexpr double kSharedWeight = 1e-3;
+// Steps remembered by the acceleration; more bring nothing here, and fewer take longer.
+constexpr size_t kMemory = 6;
+// No logarithm moves further than this in one accelerated step.
+constexpr double kLongestStep = 2;
+// Eigenvalues are positive in exact arithmetic; this floor (relative to the largest) guards roots.
+constexpr double kLeastEigenvalue = 1e-26;
+// Variances are positive in exact arithmetic; differences of running sums may cancel below this.
+constexpr double kLeastVariance = 1e-9;
+// 1 + eta 1^T V^-1 1 is kept above this.
+constexpr double kLeastDefiniteness = 1e-6;
+
+VectorXd Normalized(const VectorXd& logs) {
+  const VectorXd powers = (logs.array() - logs.maxCoeff()).max(kLeastLogMultiplier).exp();
+  return powers / powers.sum();
+}
+
+// Type-II Anderson acceleration of x <- x + step(x): the combination of remembered steps that is
+// least in the sense of least squares says where to go next.
+class Accelerator {
+ public:
+  void Forget() { points_.clear(), steps_.clear(); }
+
+  VectorXd Next(const VectorXd& point, const VectorXd& step) {
+    points_.push_back(point);
+    steps_.push_back(step);
+    if (points_.size() > kMemory) points_.pop_front(), steps_.pop_front();
+    const auto count = static_cast<Index>(points_.size()) - 1;
+    VectorXd next = point + step;
+    if (count == 0) return next;
+    MatrixXd differences(point.size(), count);
+    for (Index k = 0; k < count; ++k) {
+      differences.col(k) = step - steps_[static_cast<size_t>(k)];
+    }
+    MatrixXd normal = differences.transpose() * differences;
+    normal.diagonal() *= 1 + 1e-10;
+    const VectorXd mix = normal.ldlt().solve(differences.transpose() * step);
+    if (!mix.allFinite()) return next;
+    for (Index k = 0; k < count; ++k) {
+      const auto j = static_cast<size_t>(k);
+      next -= mix(k) * (point - points_[j] + step - steps_[j]);
+    }
+    return point + (next - point).cwiseMax(-kLongestStep).cwiseMin(kLongestStep);
+  }
+
+ private:
+  std::deque<VectorXd> points_;
+  std::deque<VectorXd> steps_;
+};
+
+}  // namespace
+
+// X = columns^T Y columns, Y = T diag(eigenvalues)^-1/2 T^T with T = B U.
+struct StrategySolver::Evaluation {
+  VectorXd lambda;
+  VectorXd root;        // of the eigenvalues of M
+  MatrixXd vectors;     // U
+  MatrixXd rotated;     // T
+  VectorXd diagonal;    // of X, over cells
+  MatrixXd inverse;     // of Y; kMax only
+  VectorXd variance;    // diag(W X^-1 W^T); kMax only
+  double trace = 0;     // of M^1/2
+  double rank_one = 0;  // kappa: B = factor (I + kappa direction direction^T)
+  double eta = 0;
+  double upper_bound = 0;
+  double lower_bound = 0;
+};
+
+StrategySolver::StrategySolver(const QuerySpace& space, BasisKind kind, StrategyGoal goal)
+    : space_(&space), kind_(kind), goal_(goal), columns_(space.dense_columns) {
+  const Index num_cells =
+      space.is_full() ? space.rank() : static_cast<Index>(space.columns.num_columns);
+  if (kind == BasisKind::kOrthogonal) {
+    const VectorXd total = space.is_full() ? VectorXd(VectorXd::Ones(space.rank()))
+                                           : VectorXd(space.dense_columns.rowwise().sum());
+    const MatrixXd rotation = MatrixXd(total.householderQr().householderQ()).transpose();
+    projection_ = rotation.bottomRows(space.rank() - 1);
+    constant_ = total / static_cast<double>(num_cells);
+    embedding_ = projection_.transpose() - constant_ * (projection_ * space.ones).transpose();
+    columns_ = space.is_full() ? projection_ : MatrixXd(projection_ * space.dense_columns);
+  }
+  log_lambda_ = VectorXd::Zero(num_cells);
+  log_weight_ = VectorXd::Zero(goal == StrategyGoal::kMax ? space.queries.num_answers() : 0);
+  weight_ = VectorXd::Constant(space.queries.num_answers(),
+                               1 / static_cast<double>(space.queries.num_answers()));
+  Factor();
+}
+
+void StrategySolver::SetQueryWeights(const VectorXd& weight) {
+  RESIDUA_CHECK(goal_ == StrategyGoal::kMean && weight.size() == weight_.size());
+  weight_ = (1 - kSharedWeight) * weight / weight.sum() +
+            VectorXd::Constant(weight.size(), kSharedWeight / static_cast<double>(weight.size()));
+  Factor();
+}
+
+void StrategySolver::StartFrom(const StrategySolver& coarser) {
+  const auto& from = coarser.log_lambda_;
+  const double scale = static_cast<double>(from.size()) / static_cast<double>(log_lambda_.size());
+  for (Index j = 0; j < log_lambda_.size(); ++j) {
+    const double place = (static_cast<double>(j) + 0.5) * scale - 0.5;
+    const double low = std::clamp(std::floor(place), 0.0, static_cast<double>(from.size() - 2));
+    const auto k = static_cast<Index>(low);
+    // Beyond the outermost centres the line through the last two is followed.
+    log_lambda_(j) = from(k) + (place - low) * (from(k + 1) - from(k));
+  }
+}
+
+void StrategySolver::Factor() {
+  MatrixXd gram = space_->queries.Gram(weight_);
+  if (embedding_.size() > 0) gram = embedding_.transpose() * gram * embedding_;
+  const Eigen::LLT<MatrixXd> cholesky(gram);
+  RESIDUA_CHECK(cholesky.info() == Eigen::Success);
+  factor_ = cholesky.matrixL();
+  if (kind_ == BasisKind::kOrthogonal) return;
+  direction_ = factor_.triangularView<Eigen::Lower>().solve(space_->ones);
+  height_ = direction_.squaredNorm();
+  if (goal_ == StrategyGoal::kMean || first_height_ == 0) first_height_ = height_;
+}
+
+// Returns the sum of lambda_j X_jj.
+double StrategySolver::Evaluate(double trade_off, Evaluation* at) const {
+  const bool oblique = kind_ == BasisKind::kOblique;
+  at->lambda = Normalized(log_lambda_);
+  MatrixXd b = factor_;
+  if (oblique) {
+    // Under kMax, eta must not move with the weights, or the dual would not be one function; where
+    // it is negative it must not spoil definiteness.
+    at->eta = std::expm1(trade_off) / first_height_;
+    at->eta = std::max(at->eta, kLeastDefiniteness / height_ - 1 / height_);
+    at->rank_one = (std::sqrt(1 + at->eta * height_) - 1) / height_;
+    b += at->rank_one * space_->ones * direction_.transpose();
+  }
+  MatrixXd cells;  // C^T B
+  if (columns_.size() > 0) cells = columns_.transpose() * b;
+  const MatrixXd& rows = columns_.size() > 0 ? cells : b;
+  const MatrixXd scaled = at->lambda.cwiseSqrt().asDiagonal() * rows;
+  MatrixXd m = MatrixXd::Zero(b.cols(), b.cols());
+  m.selfadjointView<Eigen::Lower>().rankUpdate(scaled.transpose());
+  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(m);
+  const VectorXd& values = eigen.eigenvalues();
+  at->root = values.cwiseMax(kLeastEigenvalue * values.maxCoeff()).cwiseSqrt();
+  at->vectors = eigen.eigenvectors();
+  at->rotated.noalias() = b * at->vectors;
+  const VectorXd inverse_root = at->root.cwiseInverse();
+  if (columns_.size() > 0) {
+    at->diagonal = (columns_.transpose() * at->rotated).cwiseAbs2() * inverse_root;
+  } else {
+    at->diagonal = at->rotated.cwiseAbs2() * inverse_root;
+  }
+  at->trace = at->root.sum();
+  at->lower_bound = at->trace * at->trace;
+  double objective = at->trace;
+  if (goal_ == StrategyGoal::kMax) {
+    // B^-T U, then Y^-1 = (B^-T U) diag(root) (B^-T U)^T.
+    MatrixXd dual = at->vectors;
+    if (oblique) {
+      dual -= at->rank_one / (1 + at->rank_one * height_) * direction_ *
+              (direction_.transpose() * at->vectors);
+    }
+    factor_.triangularView<Eigen::Lower>().transpose().solveInPlace(dual);
+    at->inverse = dual * at->root.asDiagonal() * dual.transpose();
+    at->variance = space_->queries.QuadraticForms(
+        embedding_.size() > 0 ? MatrixXd(embedding_ * at->inverse * embedding_.transpose())
+                              : at->inverse);
+    at->variance = at->variance.cwiseMax(kLeastVariance * at->variance.maxCoeff());
+    objective += at->variance.maxCoeff() - weight_.dot(at->variance);
+  }
+  at->upper_bound = objective * at->diagonal.maxCoeff();
+  return at->lambda.dot(at->diagonal);
+}
+
+Strategy StrategySolver::Solve(double trade_off, double tolerance, int max_iterations) {
+  const Index num_cells = log_lambda_.size();
+  const bool max = goal_ == StrategyGoal::kMax;
+  Accelerator accelerator;
+  Evaluation at;
+  Evaluation best;
+  double best_gap = std::numeric_limits<double>::infinity();
+  double least_bound = 0;  // of the last point that was kept: the dual must not fall
+  VectorXd kept_point;
+  VectorXd kept_step;
+  VectorXd best_point;
+  VectorXd best_weight;
+  int iteration = 1;
+  for (;; ++iteration) {
+    if (max) {
+      weight_ = (1 - kSharedWeight) * Normalized(log_weight_).array() +
+                kSharedWeight / static_cast<double>(log_weight_.size());
+      Factor();
+    }
+    const double mean = Evaluate(trade_off, &at);
+    VectorXd point(num_cells + log_weight_.size());
+    point << log_lambda_, log_weight_;
+    VectorXd step(point.size());
+    step.head(num_cells) = (at.diagonal / mean).array().log();
+    if (max) step.tail(log_weight_.size()) = (at.variance / weight_.dot(at.variance)).array().log();
+    const double gap = at.upper_bound / at.lower_bound - 1;
+    if (gap < best_gap) {
+      best_gap = gap;
+      best_point = point;
+      best_weight = weight_;
+      best = at;
+    }
+    if (best_gap <= tolerance || iteration >= max_iterations) break;
+    VectorXd next;
+    RESIDUA_CHECK(step.allFinite() || kept_step.size() > 0);
+    if (at.lower_bound >= least_bound * (1 - 1e-12) && step.allFinite()) {
+      least_bound = at.lower_bound;
+      kept_point = point;
+      kept_step = step;
+      next = accelerator.Next(point, step);
+    } else {
+      // The accelerated step went too far: the plain one never does.
+      accelerator.Forget();
+      next = kept_point + kept_step;
+      least_bound = 0;
+    }
+    log_lambda_ = next.head(num_cells);
+    log_lambda_ = (log_lambda_.array() - log_lambda_.maxCoeff()).max(kLeastLogMultiplier);
+    if (max) {
+      log_weight_ = next.tail(log_weight_.size());
+      log_weight_ = (log_weight_.array() - log_weight_.maxCoeff()).max(kLeastLogMultiplier);
+    }
+  }
+  log_lambda_ = best_point.head(num_cells);
+  if (max) {
+    log_weight_ = best_point.tail(log_weight_.size());
+    weight_ = best_weight;
+    Factor();
+  }
+  // Normalised so that the largest diagonal entry of X is 1.
+  const double largest = best.diagonal.maxCoeff();
+  const MatrixXd y =
+      best.rotated * best.root.cwiseInverse().asDiagonal() * best.rotated.transpose() / largest;
+  Strategy strategy;
+  strategy.relative_gap = best_gap;
+  strategy.iterations = iteration;
+  double c = 0;
+  if (kind_ == BasisKind::kOblique) {
+    // Y^-1 1 = B^-T M^1/2 B^-1 1, and B^-1 1 = direction / (1 + kappa height).
+    const double shrink = 1 / (1 + best.rank_one * height_);
+    const VectorXd inner =
+        best.vectors * (best.root.asDiagonal() * (best.vectors.transpose() * direction_)) * shrink;
+    VectorXd solved = inner - best.rank_one * shrink * direction_.dot(inner) * direction_;
+    factor_.triangularView<Eigen::Lower>().transpose().solveInPlace(solved);
+    solved *= largest;
+    c = 1 / space_->ones.dot(solved);
+    constant_ = c * solved;
+    gram_ = y - c * space_->ones * space_->ones.transpose();
+  } else {
+    gram_ = projection_.transpose() * y * projection_;
+  }
+  strategy.privacy_cost = 1 - c;
+  const VectorXd on_constant = space_->queries.Apply(constant_).cwiseAbs2();
+  strategy.constant_mean = weight_.dot(on_constant);
+  // tr(V Y^-1) = tr(M^1/2) - eta 1^T Y^-1 1, and Y^-1 = z z^T / c + P P^T.
+  strategy.residual_mean = largest * best.trace;
+  if (kind_ == BasisKind::kOblique) {
+    strategy.residual_mean -= (best.eta + strategy.constant_mean) / c;
+  }
+  if (max) {
+    MatrixXd inverse = best.inverse * largest;
+    if (embedding_.size() > 0) inverse = embedding_ * inverse * embedding_.transpose();
+    if (c > 0) inverse -= constant_ * constant_.transpose() / c;
+    strategy.residual_variance = space_->queries.QuadraticForms(inverse);
+    strategy.constant_variance = on_constant;
+  }
+  return strategy;
+}
+
+MatrixXd StrategySolver::Gram() const { return gram_; }
+
+VectorXd StrategySolver::Constant() const { return constant_; }
+
+}  // namespace residua

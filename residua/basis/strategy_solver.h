@@ -1,0 +1,89 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "residua/basis/query_space.h"
+
+namespace residua {
+
+// What a strategy is good for:
+//   kMean: the average variance of the attribute's queries; kMax: the largest.
+enum class StrategyGoal { kMean, kMax };
+
+// kOblique: any residual basis. kOrthogonal: one whose rows sum to zero, as in ResidualPlanner+.
+enum class BasisKind { kOblique, kOrthogonal };
+
+// One attribute's residual basis before it is rounded to integers, as selection sees it. The
+// queries' contributions to variances are `residual_variance` = diag(W P P^T W^T) and
+// `constant_variance` = (W z)^2; `residual_mean` and `constant_mean` are their averages under the
+// solver's query weights.
+struct Strategy {
+  double privacy_cost = 0;
+  double residual_mean = 0;
+  double constant_mean = 0;
+  double relative_gap = 0;  // proven, to the optimum of the problem below
+  int iterations = 0;
+  Eigen::VectorXd residual_variance;  // of kMax only
+  Eigen::VectorXd constant_variance;  // of kMax only
+};
+
+// For a trade-off u, minimises over positive definite X with diagonal at most 1 (over cells)
+//   goal over q of (W X^-1 W^T)_qq + eta 1^T X^-1 1,   1 + eta 1^T V^-1 1 = e^u,
+// where V = W^T diag(weight) W (for kMax: at equal weights), and splits the solution X = c 1 1^T +
+// G. docs/oblique_basis.md proves that u sweeps every basis worth having. For kOrthogonal, u has no
+// effect.
+//
+// Fixed point: with V + eta 1 1^T = B B^T, multipliers lambda >= 0 of the cells (sum 1) and
+// M = B^T C diag(lambda) C^T B:
+//   X = B M^-1/2 B^T,   lambda_j <- lambda_j X_jj,   weight_q <- weight_q (w_q^T X^-1 w_q),
+// renormalised, sped up by Anderson acceleration of the logarithms. (tr M^1/2)^2 is a lower bound
+// on the optimum, and X divided by its largest diagonal entry attains an upper one. Consecutive
+// solutions start from the one before.
+class StrategySolver {
+ public:
+  StrategySolver(const QuerySpace& space, BasisKind kind, StrategyGoal goal);
+
+  // Stops at a proven relative gap of `tolerance`, or after `max_iterations`: then the gap says how
+  // far it came. Any outcome is a valid basis.
+  Strategy Solve(double trade_off, double tolerance, int max_iterations);
+
+  // Of the last solution, in the coordinates of its QuerySpace: G = Sub^T Sub with largest diagonal
+  // entry (over cells) `privacy_cost`, and z with G z = 0, ones^T z = 1.
+  Eigen::MatrixXd Gram() const;
+  Eigen::VectorXd Constant() const;
+
+  // The average is over these from now on; kMean only.
+  void SetQueryWeights(const Eigen::VectorXd& weight);
+  // Where the multipliers start, from those of a smaller attribute of the same kind: they are
+  // smooth functions of the cell's place.
+  void StartFrom(const StrategySolver& coarser);
+  // Of the queries, at the last solution: which of them bind.
+  const Eigen::VectorXd& query_weights() const { return weight_; }
+
+ private:
+  struct Evaluation;
+
+  void Factor();
+  double Evaluate(double trade_off, Evaluation* at) const;
+
+  const QuerySpace* space_;
+  BasisKind kind_;
+  StrategyGoal goal_;
+  Eigen::MatrixXd embedding_;   // coordinates in use -> those of the space; empty is the identity
+  Eigen::MatrixXd projection_;  // the other way; empty is the identity
+  Eigen::MatrixXd columns_;     // of each cell, in the coordinates in use; empty is the identity
+  Eigen::VectorXd log_lambda_;
+  Eigen::VectorXd log_weight_;
+  Eigen::VectorXd weight_;
+  // V = factor_ factor_^T; factor_ direction_ = ones; height_ = |direction_|^2.
+  Eigen::MatrixXd factor_;
+  Eigen::VectorXd direction_;
+  double height_ = 0;
+  double first_height_ = 0;  // at the weights eta is stated for
+  // The last solution.
+  Eigen::MatrixXd gram_;
+  Eigen::VectorXd constant_;
+};
+
+}  // namespace residua

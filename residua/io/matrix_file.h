@@ -1,0 +1,14 @@
+#pragma once
+
+#include <filesystem>
+
+#include "residua/model/attribute.h"
+
+namespace residua {
+
+// A matrix as text: a line a row, entries with commas between; blank lines and lines that start
+// with # are skipped. Error{kBadInput} names the file, the line and the remedy unless every row has
+// `num_columns` finite numbers and there is at least one.
+CellMatrix ReadMatrix(const std::filesystem::path& path, int64_t num_columns);
+
+}  // namespace residua

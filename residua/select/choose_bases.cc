@@ -1,0 +1,313 @@
+#include "residua/select/choose_bases.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "residua/base/error.h"
+#include "residua/basis/integer_basis.h"
+#include "residua/model/closure.h"
+
+namespace residua {
+namespace {
+
+// While searching, a strategy this near to its optimum has a loss right to a tenth of this.
+constexpr double kSearchTolerance = 1e-4;
+constexpr double kMaxSearchTolerance = 3e-4;
+constexpr int kSearchIterations = 60;
+// The final strategy.
+constexpr double kFinalTolerance = 1e-7;
+constexpr int kFinalIterations = 200;
+// Above this many cells one step takes a second: the last digits are not worth a minute.
+constexpr int64_t kLargeAttribute = 400;
+constexpr double kLargeTolerance = 1e-5;
+constexpr int kLargeIterations = 20;
+// Bracket of the trade-off u: beyond, privacy costs differ from their limits by less than 1e-3.
+constexpr double kLeastTradeOff = -12;
+constexpr double kMostTradeOff = 12;
+// How much log(c / (1 - c)) moves with u, roughly, before a secant is known.
+constexpr double kFirstSlope = 0.35;
+// An error of this size in log(c / (1 - c)) changes the loss by less than 1e-5 of it.
+constexpr double kBalanced = 0.01;
+constexpr int kSearchRounds = 8;
+// Attributes start from one of a quarter of their cells, down to this many.
+constexpr int64_t kCoarsest = 64;
+// Scales of integer bases that are tried.
+constexpr int kLeastScaleBits = 6;
+constexpr int kMostScaleBits = 24;
+
+double Logit(double share) { return std::log(share / (1 - share)); }
+
+// All attributes with the same queries.
+struct BasisType {
+  const Attribute* attribute = nullptr;
+  std::vector<int> classes;
+  std::unique_ptr<QuerySpace> space;
+  std::unique_ptr<StrategySolver> solver;
+  std::optional<SplitStrategy> given;  // the user's own strategy
+  double trade_off = 0;
+
+  bool is_large() const { return attribute->size > kLargeAttribute; }
+};
+
+std::unique_ptr<StrategySolver> MakeSolver(const BasisProblem& problem, const Attribute& attribute,
+                                           const QuerySpace& space) {
+  auto solver = std::make_unique<StrategySolver>(space, problem.kind, problem.goal);
+  const bool smooth =
+      attribute.queries == QueryKind::kPrefix || attribute.queries == QueryKind::kRange;
+  if (smooth && attribute.size >= 2 * kCoarsest) {
+    Attribute coarse = attribute;
+    coarse.size = attribute.size / 4;
+    const QuerySpace coarse_space(coarse);
+    BasisProblem mean = problem;
+    mean.goal = StrategyGoal::kMean;
+    const auto start = MakeSolver(mean, coarse, coarse_space);
+    start->Solve(0, kSearchTolerance, kSearchIterations);
+    solver->StartFrom(*start);
+  }
+  return solver;
+}
+
+std::vector<BasisType> GroupTypes(const BasisProblem& problem) {
+  std::vector<BasisType> types;
+  const AttributeClasses& classes = problem.workload->classes;
+  for (int c = 0; c < classes.size(); ++c) {
+    const Attribute& attribute = (*problem.domain)[classes.members[static_cast<size_t>(c)].front()];
+    if (attribute.queries == QueryKind::kIdentity) continue;
+    const auto known = std::find_if(types.begin(), types.end(), [&](const BasisType& type) {
+      return SameQueries(*type.attribute, attribute);
+    });
+    if (known != types.end()) {
+      known->classes.push_back(c);
+      continue;
+    }
+    BasisType type;
+    type.attribute = &attribute;
+    type.classes = {c};
+    type.space = std::make_unique<QuerySpace>(attribute);
+    if (attribute.strategy.num_rows > 0) {
+      type.given = SplitUserStrategy(*type.space, attribute);
+    } else {
+      type.solver = MakeSolver(problem, attribute, *type.space);
+    }
+    types.push_back(std::move(type));
+  }
+  return types;
+}
+
+// A basis as far as selection looks at it.
+ResidualBasis Draft(const BasisType& type, const Strategy& strategy) {
+  ResidualBasis basis;
+  basis.size = type.attribute->size;
+  basis.num_answers = type.space->queries.num_answers();
+  basis.privacy_cost = strategy.privacy_cost;
+  basis.mean = {strategy.residual_mean, strategy.constant_mean};
+  std::vector<QueryVariance> points;
+  for (Eigen::Index q = 0; q < strategy.residual_variance.size(); ++q) {
+    points.push_back({std::max(0.0, strategy.residual_variance(q)), strategy.constant_variance(q)});
+  }
+  if (!points.empty()) basis.peaks = UpperRightHull(std::move(points));
+  return basis;
+}
+
+int CountOf(std::span<const int> orbit, int attribute_class) {
+  return static_cast<int>(std::count(orbit.begin(), orbit.end(), attribute_class));
+}
+
+// Derivatives of the loss by the logarithms of rho and s of the classes in `of`, up to a common
+// factor. Both come from the terms (coefficient of mechanism k in table j) * sigma2_k * weight_j,
+// of which rho has the power (attributes of the class in k), s the power (those in j but not in k).
+struct Sensitivity {
+  double rho = 0;
+  double s = 0;
+};
+Sensitivity SensitivityTo(const std::vector<int>& of, const BasisProblem& problem,
+                          const std::vector<ResidualBasis>& bases,
+                          const std::vector<double>& weight) {
+  const MultisetTable& tables = problem.workload->orbits;
+  const MultisetTable& mechanisms = *problem.mechanisms;
+  const VarianceMatrix means = MeanVarianceMatrix(tables, mechanisms, bases);
+  std::vector<double> demand(static_cast<size_t>(mechanisms.size()));
+  MultiplyTransposed(means, weight, demand);
+  Sensitivity sensitivity;
+  std::vector<double> noise(demand.size());
+  for (int64_t k = 0; k < mechanisms.size(); ++k) {
+    double cost = OrbitSize(problem.workload->classes, mechanisms[k]).get_d();
+    for (const int c : mechanisms[k]) cost *= bases[static_cast<size_t>(c)].privacy_cost;
+    const double needed = demand[static_cast<size_t>(k)];
+    noise[static_cast<size_t>(k)] = needed > 0 ? std::sqrt(cost / needed) : 0;
+  }
+  for (int64_t j = 0; j < means.num_rows(); ++j) {
+    for (int64_t e = means.row_begin[static_cast<size_t>(j)];
+         e < means.row_begin[static_cast<size_t>(j) + 1]; ++e) {
+      const int64_t k = means.column[static_cast<size_t>(e)];
+      const double term = weight[static_cast<size_t>(j)] *
+                          means.coefficient[static_cast<size_t>(e)] * noise[static_cast<size_t>(k)];
+      for (const int c : of) {
+        const int taken = CountOf(mechanisms[k], c);
+        sensitivity.rho += term * taken;
+        sensitivity.s += term * (CountOf(tables[j], c) - taken);
+      }
+    }
+  }
+  return sensitivity;
+}
+
+class Search {
+ public:
+  explicit Search(const BasisProblem& problem) : problem_(problem), types_(GroupTypes(problem)) {
+    const AttributeClasses& classes = problem.workload->classes;
+    for (const auto& members : classes.members) {
+      bases_.push_back(IdentityBasis((*problem.domain)[members.front()].size));
+    }
+    for (const BasisType& type : types_) {
+      if (type.given) {
+        Put(type, BasisFromMatrix(*type.attribute,
+                                  RoundBasis(*type.space, type.given->gram, type.given->constant,
+                                             std::ldexp(1, kMostScaleBits))));
+      }
+    }
+  }
+
+  std::vector<ResidualBasis> Run() {
+    if (types_.empty()) return bases_;
+    if (problem_.kind == BasisKind::kOblique) {
+      if (problem_.goal == StrategyGoal::kMean) {
+        SearchBySecants();
+      } else {
+        SearchByLoss();
+      }
+    }
+    for (BasisType& type : types_) {
+      if (type.solver == nullptr) continue;
+      const bool exact = problem_.goal == StrategyGoal::kMean && !type.is_large();
+      Put(type,
+          Draft(type, type.solver->Solve(type.trade_off, exact ? kFinalTolerance : kLargeTolerance,
+                                         type.is_large() ? kLargeIterations : kFinalIterations)));
+    }
+    return Rounded();
+  }
+
+ private:
+  void Put(const BasisType& type, const ResidualBasis& basis) {
+    for (const int c : type.classes) bases_[static_cast<size_t>(c)] = basis;
+  }
+
+  void SearchBySecants() {
+    struct Point {
+      double trade_off;
+      double imbalance;
+    };
+    std::vector<std::optional<Point>> before(types_.size());
+    double least_loss = std::numeric_limits<double>::infinity();
+    std::vector<double> best(types_.size(), 0);
+    for (int round = 0; round < kSearchRounds; ++round) {
+      for (BasisType& type : types_) {
+        if (type.solver == nullptr) continue;
+        Put(type, Draft(type, type.solver->Solve(
+                                  type.trade_off, kSearchTolerance,
+                                  type.is_large() ? kLargeIterations : kSearchIterations)));
+      }
+      const BasisProblem::Outcome outcome = problem_.solve(bases_);
+      if (outcome.loss < least_loss) {
+        least_loss = outcome.loss;
+        for (size_t t = 0; t < types_.size(); ++t) best[t] = types_[t].trade_off;
+      }
+      bool balanced = true;
+      for (size_t t = 0; t < types_.size(); ++t) {
+        BasisType& type = types_[t];
+        if (type.solver == nullptr) continue;
+        const ResidualBasis& basis = bases_[static_cast<size_t>(type.classes.front())];
+        const Sensitivity by = SensitivityTo(type.classes, problem_, bases_, outcome.weight);
+        if (!(by.rho > 0) || !(by.s > 0)) continue;  // the workload never asks for it
+        const double rho = basis.privacy_cost * basis.mean.residual;
+        const double wanted = std::log((by.rho / rho) / (by.s / basis.mean.constant));
+        const double imbalance = Logit(1 - basis.privacy_cost) - wanted;
+        if (std::fabs(imbalance) > kBalanced) balanced = false;
+        double slope = kFirstSlope;
+        if (before[t] && before[t]->trade_off != type.trade_off) {
+          slope = (imbalance - before[t]->imbalance) / (type.trade_off - before[t]->trade_off);
+          slope = std::max(slope, 0.05);
+        }
+        before[t] = Point{type.trade_off, imbalance};
+        const double step = std::clamp(-imbalance / slope, -3.0, 3.0);
+        type.trade_off = std::clamp(type.trade_off + step, kLeastTradeOff, kMostTradeOff);
+      }
+      if (balanced) break;
+    }
+    for (size_t t = 0; t < types_.size(); ++t) types_[t].trade_off = best[t];
+  }
+
+  void SearchByLoss() {
+    // Strategies by trade-off, in steps of 1/4: they do not depend on the other attributes.
+    std::vector<std::map<int, ResidualBasis>> known(types_.size());
+    const auto at = [&](size_t t, int quarter) -> const ResidualBasis& {
+      auto place = known[t].find(quarter);
+      if (place == known[t].end()) {
+        BasisType& type = types_[t];
+        const Strategy strategy =
+            type.solver->Solve(0.25 * quarter, kMaxSearchTolerance, kSearchIterations);
+        place = known[t].emplace(quarter, Draft(type, strategy)).first;
+      }
+      return place->second;
+    };
+    std::vector<int> quarter(types_.size(), 6);
+    for (size_t t = 0; t < types_.size(); ++t) {
+      if (types_[t].solver != nullptr) Put(types_[t], at(t, quarter[t]));
+    }
+    double least_loss = problem_.solve(bases_).loss;
+    for (const int step : {6, 3, 1}) {
+      for (int sweep = 0; sweep < 3; ++sweep) {
+        bool moved = false;
+        for (size_t t = 0; t < types_.size(); ++t) {
+          if (types_[t].solver == nullptr) continue;
+          for (const int direction : {1, -1}) {
+            for (;;) {
+              const int trial = quarter[t] + direction * step;
+              if (trial < -8 || trial > 40) break;
+              Put(types_[t], at(t, trial));
+              const double loss = problem_.solve(bases_).loss;
+              if (!(loss < least_loss * (1 - 1e-6))) break;
+              least_loss = loss;
+              quarter[t] = trial;
+              moved = true;
+            }
+          }
+          Put(types_[t], at(t, quarter[t]));
+        }
+        if (!moved) break;
+      }
+    }
+    for (size_t t = 0; t < types_.size(); ++t) types_[t].trade_off = 0.25 * quarter[t];
+  }
+
+  std::vector<ResidualBasis> Rounded() {
+    const double exact_loss = problem_.solve(bases_).loss;
+    for (int bits = kLeastScaleBits;; ++bits) {
+      for (const BasisType& type : types_) {
+        const Eigen::MatrixXd gram = type.given ? type.given->gram : type.solver->Gram();
+        const Eigen::VectorXd constant =
+            type.given ? type.given->constant : type.solver->Constant();
+        Put(type, BasisFromMatrix(*type.attribute,
+                                  RoundBasis(*type.space, gram, constant, std::ldexp(1, bits))));
+      }
+      const double loss = problem_.solve(bases_).loss;
+      if (loss <= exact_loss * (1 + kRoundingLoss) || bits == kMostScaleBits) return bases_;
+    }
+  }
+
+  const BasisProblem& problem_;
+  std::vector<BasisType> types_;
+  std::vector<ResidualBasis> bases_;
+};
+
+}  // namespace
+
+std::vector<ResidualBasis> ChooseBases(const BasisProblem& problem) {
+  return Search(problem).Run();
+}
+
+}  // namespace residua

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "residua/basis/residual_basis.h"
+#include "residua/basis/strategy_solver.h"
+#include "residua/model/symmetry.h"
+#include "residua/select/objective.h"
+#include "residua/select/solvers.h"
+
+namespace residua {
+
+// What the bases are chosen for: a workload, its base mechanisms, and a loss.
+struct BasisProblem {
+  const Domain* domain = nullptr;
+  const WorkloadOrbits* workload = nullptr;
+  const MultisetTable* mechanisms = nullptr;
+  // The least loss with these bases, one a class, and the weight it then gives to the mean variance
+  // of each workload orbit's tables (a positive multiple of the loss's gradient).
+  struct Outcome {
+    double loss = 0;
+    std::vector<double> weight;
+  };
+  std::function<Outcome(const std::vector<ResidualBasis>&)> solve;
+  StrategyGoal goal = StrategyGoal::kMean;
+  BasisKind kind = BasisKind::kOblique;
+};
+
+// One basis for each class of attributes, alike for attributes with the same queries: identity
+// attributes have the closed form, the others an integer matrix near the best of the family of
+// StrategySolver. Only `solve` says what is best; every choice is a valid one.
+//
+// kMean: the loss depends on an attribute through rho = privacy_cost * residual mean and
+// s = constant mean alone. X splits as c 1 1^T + G, and the best X has c / (1 - c) equal to
+// (d loss / d rho) / (d loss / d s): a secant search on the trade-off of all attributes at once.
+// kMax: a search on the trade-off of one attribute after another, by the loss itself.
+//
+// The integers' scale is the least power of two that costs at most kRoundingLoss of the loss.
+std::vector<ResidualBasis> ChooseBases(const BasisProblem& problem);
+
+// 0.05 %.
+inline constexpr double kRoundingLoss = 5e-4;
+
+}  // namespace residua
