@@ -57,6 +57,7 @@ struct ReconstructionWorkspace::Buffers {
   std::vector<ScratchBuffer>
       scaled;  // likewise: the table on the subset, times its number of cells
   std::vector<const double*> faces;
+  const int64_t* next = nullptr;  // what will be read after this table, as many values
   std::vector<ScratchBuffer> corrections;
   ScratchBuffer result;
   ScratchBuffer sums;
@@ -152,7 +153,7 @@ class Completion {
     for (int k = 0; k < 3; ++k) {
       buffers_.corrections[static_cast<size_t>(k)].Resize(num_cells_ / Size(k));
     }
-    SumSmallCube(values, sizes, cells, Correction(0), Correction(1), Correction(2));
+    SumSmallCube(values, sizes, buffers_.next, cells, Correction(0), Correction(1), Correction(2));
     Correct(faces);
     AddToSmallCube(cells, sizes, Correction(0), Correction(1), Correction(2), divisor, out);
   }
@@ -540,30 +541,25 @@ class SharedFaces {
     int64_t next = index_.FindAfter(-1, tables_[first]);
     for (size_t t = first; t < last; ++t) {
       const int64_t id = next;
-      if (t + 1 < last) {
-        next = index_.FindAfter(id, tables_[t + 1]);
-        if (next >= 0) Prefetch(index_.entry(next));
-      }
+      next = t + 1 < last ? index_.FindAfter(id, tables_[t + 1]) : -1;
+      workspace.buffers().next = id < 0 || next < 0 ? nullptr : SameShape(id, next);
       const std::span<double> counts = counts_of(t);
       if (static_cast<int64_t>(counts.size()) >= kLargeTableCells) continue;
       if (id < 0 || !IsSuitable(tables_[t]) ||
           !Make(id, tables_[t], FaceIds(t), workspace, counts, false)) {
+        workspace.buffers().next = nullptr;
         otherwise(t);
       }
     }
   }
 
  private:
-  // The values of a small table into the caches, while another is worked on.
-  static void Prefetch(const ResidualIndex::Entry& entry) {
-    static constexpr size_t kMaxBytes = size_t{1} << 14;  // half of the nearest cache
-    std::visit(
-        [](const auto& values) {
-          const auto* bytes = reinterpret_cast<const char*>(values.data());
-          const size_t num_bytes = std::min(kMaxBytes, values.size_bytes());
-          for (size_t at = 0; at < num_bytes; at += 64) __builtin_prefetch(bytes + at);
-        },
-        entry.values);
+  // The values of entry `next`, if there are as many as of `id`.
+  const int64_t* SameShape(int64_t id, int64_t next) const {
+    const auto* now = std::get_if<std::span<const int64_t>>(&index_.entry(id).values);
+    const auto* then = std::get_if<std::span<const int64_t>>(&index_.entry(next).values);
+    const bool is_same = now != nullptr && then != nullptr && now->size() == then->size();
+    return is_same ? then->data() : nullptr;
   }
 
   std::span<const int64_t> FaceIds(size_t t) const {
@@ -663,18 +659,19 @@ void ReconstructTables(const ResidualIndex& index, std::span<const AttributeSet>
   const int64_t batch_cells = options.batch_bytes / static_cast<int64_t>(sizeof(double));
   ScratchBuffer buffer;
   std::vector<int64_t> begin;
-  for (const AttributeSet& table : tables) index.NumCells(table);  // refuses what is no set
+  std::vector<int64_t> num_cells(tables.size());
   std::optional<SharedFaces> faces;
-  arena.execute([&] { faces.emplace(index, tables, batch_cells); });
+  arena.execute([&] {
+    tbb::parallel_for(size_t{0}, tables.size(),
+                      [&](size_t t) { num_cells[t] = index.NumCells(tables[t]); });
+    faces.emplace(index, tables, batch_cells);
+  });
   for (size_t first = 0; first < tables.size();) {
     begin.assign(1, 0);
     size_t last = first;
     do {
-      const int64_t num_cells = index.NumCells(tables[last]);
-      begin.push_back(CheckedAdd(begin.back(), num_cells));
-      ++last;
-    } while (last < tables.size() &&
-             CheckedAdd(begin.back(), index.NumCells(tables[last])) <= batch_cells);
+      begin.push_back(CheckedAdd(begin.back(), num_cells[last++]));
+    } while (last < tables.size() && num_cells[last] <= batch_cells - begin.back());
     double* counts = buffer.Resize(begin.back());
     const auto counts_of = [&](size_t t) {
       return std::span(counts + begin[t], static_cast<size_t>(begin[t + 1] - begin[t]));
