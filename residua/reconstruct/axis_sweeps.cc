@@ -268,6 +268,9 @@ void AddToLongRow(const int64_t* __restrict values, const double* __restrict add
     }
     StreamToMemory(step, size, out + begin);
   }
+}
+
+void FinishLongRows() {
 #if defined(__x86_64__)
   _mm_sfence();
 #endif

@@ -53,9 +53,11 @@ void AddToSmallCube(const double* cells, const CubeSizes& sizes, const double* a
 // For one row of a large table: sums_a += values, sums_b += values; gives the sum of the values.
 double SumLongRow(const int64_t* values, int64_t count, double* sums_a, double* sums_b);
 
-// And out = (values + addend_a + addend_b + shift) / divisor, past the caches.
+// And out = (values + addend_a + addend_b + shift) / divisor, past the caches. Once its rows are
+// done, and before another thread may read them, a thread calls FinishLongRows.
 void AddToLongRow(const int64_t* values, const double* addend_a, const double* addend_b,
                   double shift, double divisor, int64_t count, double* out);
+void FinishLongRows();
 
 // The sum, in a fixed order.
 double SumOf(const double* values, int64_t count);

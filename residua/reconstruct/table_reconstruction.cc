@@ -266,6 +266,7 @@ class Completion {
         AddToBlock(block, cells);
         DivideInto(cells, divisor, block_cells_, block_out);
       }
+      FinishLongRows();
     });
   }
 
