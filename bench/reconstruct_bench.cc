@@ -21,7 +21,7 @@
 #include "residua/reconstruct/axis_sweeps.h"
 #include "residua/reconstruct/loaded_table.h"
 #include "residua/reconstruct/scratch_buffer.h"
-#include "residua/reconstruct/table_reconstruction.h"
+#include "residua/reconstruct/table_batches.h"
 
 namespace residua {
 namespace {
