@@ -2,12 +2,14 @@
 // machine in one run: reconstruct_bench
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <functional>
@@ -15,8 +17,11 @@
 #include <string>
 #include <vector>
 
+#include "residua/base/error.h"
+#include "residua/reconstruct/axis_sweeps.h"
+#include "residua/reconstruct/loaded_table.h"
 #include "residua/reconstruct/scratch_buffer.h"
-#include "residua/reconstruct/table_reconstruction.h"
+#include "residua/reconstruct/table_batches.h"
 
 namespace residua {
 namespace {
@@ -27,15 +32,45 @@ double MegabytesAtPeak() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-double Seconds(const std::function<void()>& work) {
+// By the clock, and of all processors together: the second hardly depends on who else is there.
+struct Times {
+  double wall = 0;
+  double processor = 0;
+};
+
+double ProcessorSeconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+         1e-6 * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+Times TimesOf(const std::function<void()>& work) {
+  const double processor = ProcessorSeconds();
   const auto start = std::chrono::steady_clock::now();
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return {std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
+          ProcessorSeconds() - processor};
 }
 
 double Median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
+}
+
+Times Medians(const std::vector<Times>& times) {
+  std::vector<double> wall, processor;
+  for (const Times& time : times) {
+    wall.push_back(time.wall);
+    processor.push_back(time.processor);
+  }
+  return {Median(wall), Median(processor)};
+}
+
+double MedianSeconds(const std::function<void()>& work) {
+  std::vector<double> seconds;
+  for (int run = 0; run < 5; ++run) seconds.push_back(TimesOf(work).wall);
+  return Median(seconds);
 }
 
 Domain EqualSizes(int count, int64_t size) {
@@ -68,6 +103,17 @@ struct Residuals {
   std::vector<ResidualView> views;
 };
 
+// In huge pages where it is large, as the buffers that are written to are.
+void Resize(size_t size, std::vector<int64_t>* values) {
+  constexpr uintptr_t kHugePage = uintptr_t{1} << 21;
+  values->reserve(size);
+  const uintptr_t begin =
+      (reinterpret_cast<uintptr_t>(values->data()) + kHugePage - 1) / kHugePage * kHugePage;
+  const uintptr_t end = reinterpret_cast<uintptr_t>(values->data() + size) / kHugePage * kHugePage;
+  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+  values->resize(size);
+}
+
 Residuals MakeResiduals(const Domain& domain, const std::vector<AttributeSet>& sets,
                         size_t shared_order) {
   Residuals residuals;
@@ -77,7 +123,8 @@ Residuals MakeResiduals(const Domain& domain, const std::vector<AttributeSet>& s
   for (const AttributeSet& set : sets) {
     const std::vector<int64_t>* values = set.size() == shared_order ? shared : nullptr;
     if (values == nullptr) {
-      residuals.values.emplace_back(static_cast<size_t>(NumCellsInMemory(domain, set)));
+      residuals.values.emplace_back();
+      Resize(static_cast<size_t>(NumCellsInMemory(domain, set)), &residuals.values.back());
       for (int64_t& value : residuals.values.back()) {
         state = state * 6364136223846793005u + 1442695040888963407u;
         value = static_cast<int64_t>(state) >> 30;
@@ -101,9 +148,9 @@ ResidualIndex MakeIndex(const Domain& domain, const Residuals& residuals) {
 // Writes `num_bytes` over and over a new buffer of `buffer_bytes`, a stripe a task. Reconstruction
 // makes its own of the same size and in the same way.
 template <typename Write>
-double WriteSeconds(int64_t num_bytes, int64_t buffer_bytes, const Write& write) {
+Times WriteTimes(int64_t num_bytes, int64_t buffer_bytes, const Write& write) {
   const size_t stripe = size_t{1} << 17;
-  return Seconds([&] {
+  return TimesOf([&] {
     ScratchBuffer buffer;
     buffer.Resize(buffer_bytes / static_cast<int64_t>(sizeof(double)));
     for (int64_t left = num_bytes; left > 0; left -= buffer_bytes) {
@@ -130,37 +177,119 @@ void BenchTables(int num_attributes, int64_t size, size_t shared_order, int64_t 
   const auto num_bytes = num_cells * static_cast<int64_t>(sizeof(double));
   const int64_t buffer_bytes =
       std::max(batch_bytes, largest * static_cast<int64_t>(sizeof(double)));
-  std::vector<double> reconstruct, fill, clear;
-  double sum = 0;
+  std::vector<Times> reconstruct, fill, clear;
   for (int run = 0; run < num_runs; ++run) {
-    reconstruct.push_back(Seconds([&] {
+    size_t num_visited = 0;
+    reconstruct.push_back(TimesOf([&] {
       ReconstructOptions options;
       options.batch_bytes = batch_bytes;
-      ReconstructTables(index, tables, options,
-                        [&](size_t, std::span<const double> counts) { sum += counts.front(); });
+      ReconstructTables(index, tables, options, [&](size_t, std::span<const double> counts) {
+        num_visited += counts.size();
+      });
     }));
-    fill.push_back(WriteSeconds(num_bytes, buffer_bytes, [](double* out, size_t count) {
-      std::fill(out, out + count, 1.5);
-    }));
-    clear.push_back(WriteSeconds(num_bytes, buffer_bytes, [](double* out, size_t count) {
+    RESIDUA_CHECK(static_cast<int64_t>(num_visited) == num_cells);
+    fill.push_back(WriteTimes(num_bytes, buffer_bytes,
+                              [](double* out, size_t count) { std::fill(out, out + count, 1.5); }));
+    clear.push_back(WriteTimes(num_bytes, buffer_bytes, [](double* out, size_t count) {
       std::memset(out, 0, count * sizeof(double));
     }));
   }
-  if (sum == 0.5) fmt::print("\n");  // the counts are used
-  const double seconds = Median(reconstruct);
-  fmt::print("| {}*{} | {} | {:.3g} | {:.3f} | {:.3f} | {:.2f} | {:.3f} | {} | {:.0f} |\n", size,
-             num_attributes, tables.size(), static_cast<double>(num_cells), seconds, Median(fill),
-             seconds / Median(fill), Median(clear), paper_seconds, MegabytesAtPeak());
+  const Times ours = Medians(reconstruct);
+  const Times filled = Medians(fill);
+  fmt::print(
+      "| {}*{} | {} | {:.3g} | {:.3f} | {:.3f} | {:.2f} | {:.3f} | {:.3f} | {:.2f} | {:.3f} | {} | "
+      "{:.0f} |\n",
+      size, num_attributes, tables.size(), static_cast<double>(num_cells), ours.wall, filled.wall,
+      ours.wall / filled.wall, ours.processor, filled.processor, ours.processor / filled.processor,
+      Medians(clear).wall, paper_seconds, MegabytesAtPeak());
+}
+
+// A table of three attributes of 100 values, loaded once, one thread.
+void BenchQueries() {
+  const Domain domain = EqualSizes(3, 100);
+  const std::vector<AttributeSet> sets = SetsUpToThree(3);
+  const Residuals residuals = MakeResiduals(domain, sets, 4);
+  const ResidualIndex index = MakeIndex(domain, residuals);
+  const LoadedTable table(index, {0, 1, 2});
+  std::mt19937_64 random(1);
+  double sum = 0;
+
+  std::vector<std::array<CellRange, 3>> ranges(100000);
+  for (auto& query : ranges) {
+    for (CellRange& range : query) {
+      const auto a = static_cast<int64_t>(random() % 100);
+      const auto b = static_cast<int64_t>(random() % 100);
+      range = {std::min(a, b), std::max(a, b)};
+    }
+  }
+  const double range_seconds = MedianSeconds([&] {
+    for (const auto& query : ranges) {
+      const Estimate estimate = table.AnswerRange(query);
+      sum += estimate.value + estimate.variance;
+    }
+  });
+
+  // Half of the values of every attribute, no two lists alike.
+  std::vector<ProductQuery> lists;
+  for (int k = 0; k < 1000; ++k) {
+    std::vector<AttributeWeights> factors;
+    for (int i = 0; i < 3; ++i) {
+      std::vector<CellRange> cells;
+      for (int64_t cell = 0; cell < 100; ++cell) {
+        if (random() % 2 == 0) cells.push_back({cell, cell});
+      }
+      factors.push_back({i, cells});
+    }
+    lists.emplace_back(domain, factors);
+  }
+  const double list_seconds = MedianSeconds([&] {
+    for (const ProductQuery& query : lists) {
+      const Estimate estimate = table.Answer(query);
+      sum += estimate.value + estimate.variance;
+    }
+  });
+  // Rows of the first two attributes' values are read whole: a quarter of the table a query.
+  const double list_bytes = 1000 * 0.25 * 8e6;
+  const double read_seconds = MedianSeconds([&] {
+    for (int k = 0; k < 250; ++k) {
+      sum += SumOf(table.counts().data(), static_cast<int64_t>(table.counts().size()));
+    }
+  });
+  const double direct_seconds = MedianSeconds([&] {
+    for (int k = 0; k < 20; ++k) sum += Answer(index, lists[static_cast<size_t>(k)]).value;
+  });
+  const double covariance_seconds = MedianSeconds([&] {
+    for (size_t k = 1; k < lists.size(); ++k) sum += Covariance(index, lists[k - 1], lists[k]);
+  });
+  if (sum == 0.5) fmt::print("\n");  // the answers are used
+
+  fmt::print("\nThree attributes of 100 values, loaded once, one thread.\n\n");
+  fmt::print("| queries | a second | |\n|---|---|---|\n");
+  fmt::print("| ranges, with variance | {:.3g} | goal 100,000 |\n", 1e5 / range_seconds);
+  fmt::print(
+      "| lists of half the values, with variance | {:.3g} | {:.1f} GB/s of rows; reading the "
+      "table and adding it up: {:.1f} GB/s |\n",
+      1e3 / list_seconds, list_bytes / list_seconds / 1e9, 250 * 8e6 / read_seconds / 1e9);
+  fmt::print("| the same from the residuals, nothing loaded | {:.3g} | |\n", 20 / direct_seconds);
+  fmt::print("| covariances of two such | {:.3g} | |\n", 999 / covariance_seconds);
 }
 
 void Main() {
   fmt::print("All tables of up to 3 attributes, {} threads.\n\n", tbb::info::default_concurrency());
   fmt::print(
-      "| domain | tables | cells | seconds | fill seconds | ratio | memset seconds | paper's "
-      "seconds | peak MB |\n");
-  fmt::print("|---|---|---|---|---|---|---|---|---|\n");
-  BenchTables(100, 10, 4, int64_t{1} << 26, 5, "154.5");
+      "| domain | tables | cells | seconds | fill | ratio | processor seconds | fill | ratio | "
+      "memset | paper's seconds | peak MB |\n");
+  fmt::print("|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+  BenchTables(100, 10, 4, int64_t{1} << 26, 9, "154.5");
   BenchTables(5, 512, 3, int64_t{1} << 28, 3, "166.0");
+  fmt::print(
+      "\nseconds: ReconstructTables, each table once into a batch buffer (64 MiB; one table of 1 "
+      "GiB "
+      "for 512*5), handed to a visitor that only counts them. fill, memset: the same number of "
+      "bytes written over a buffer of the same size by the same threads, std::fill with a double. "
+      "All three allocate their buffer anew. Medians of runs that take turns. The three-way "
+      "residuals of 512*5 are one array under ten names, so that they fit the memory.\n");
+  BenchQueries();
 }
 
 }  // namespace

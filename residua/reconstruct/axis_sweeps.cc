@@ -42,24 +42,30 @@ inline double SumInLanes(const double* values, int64_t count) {
   return sum;
 }
 
-// out[c] = sum over r of values[r, c].
+// out[c] = sum over r of values[r, c], for columns c of `first` on, kWidth at a time in registers.
+// Gives the first column that is left over.
+template <int64_t kWidth>
+[[gnu::always_inline]] inline int64_t SumColumns(const double* __restrict values, int64_t num_rows,
+                                                 int64_t num_columns, int64_t first,
+                                                 double* __restrict out) {
+  int64_t c = first;
+  for (; c + kWidth <= num_columns; c += kWidth) {
+    double sums[kWidth] = {};
+    for (int64_t r = 0; r < num_rows; ++r) {
+      for (int64_t lane = 0; lane < kWidth; ++lane)
+        sums[lane] += values[r * num_columns + c + lane];
+    }
+    for (int64_t lane = 0; lane < kWidth; ++lane) out[c + lane] = sums[lane];
+  }
+  return c;
+}
+
 [[gnu::always_inline]] inline void SumOverRows(const double* __restrict values, int64_t num_rows,
                                                int64_t num_columns, double* __restrict out) {
-  int64_t c = 0;
-  for (; c + kLanes <= num_columns; c += kLanes) {
-    double lanes[kLanes] = {};
-    for (int64_t r = 0; r < num_rows; ++r) {
-      for (int64_t lane = 0; lane < kLanes; ++lane) {
-        lanes[lane] += values[r * num_columns + c + lane];
-      }
-    }
-    for (int64_t lane = 0; lane < kLanes; ++lane) out[c + lane] = lanes[lane];
-  }
-  for (; c < num_columns; ++c) {
-    double sum = 0;
-    for (int64_t r = 0; r < num_rows; ++r) sum += values[r * num_columns + c];
-    out[c] = sum;
-  }
+  int64_t c = SumColumns<kLanes>(values, num_rows, num_columns, 0, out);
+  c = SumColumns<4>(values, num_rows, num_columns, c, out);
+  c = SumColumns<2>(values, num_rows, num_columns, c, out);
+  SumColumns<1>(values, num_rows, num_columns, c, out);
 }
 
 }  // namespace
@@ -129,6 +135,32 @@ namespace {
 
 // With the number of columns known to the compiler, or 0: a short row is a few registers.
 template <int64_t kColumns>
+[[gnu::always_inline]] inline void SumShortCube(const int64_t* __restrict values,
+                                                const CubeSizes& sizes, const int64_t* next,
+                                                double* __restrict cells, double* __restrict sums_0,
+                                                double* __restrict sums_1,
+                                                double* __restrict sums_2) {
+  const int64_t num_columns = kColumns > 0 ? kColumns : sizes.columns;
+  const int64_t plane = sizes.rows * num_columns;
+  for (int64_t p = 0; p < plane; ++p) sums_0[p] = 0;
+  for (int64_t slab = 0; slab < sizes.slabs; ++slab, cells += plane, values += plane) {
+    for (int64_t p = 0; p < plane; ++p) {
+      const double value = ToDouble(values[p]);
+      cells[p] = value;
+      sums_0[p] += value;
+    }
+    if (next != nullptr) {
+      // A few lines at a time: all at once would wait for one another.
+      for (int64_t p = 0; p < plane; p += kLanes) __builtin_prefetch(next + slab * plane + p, 0, 2);
+    }
+    SumOverRows(cells, sizes.rows, num_columns, sums_1 + slab * num_columns);
+    for (int64_t r = 0; r < sizes.rows; ++r) {
+      *sums_2++ = SumInLanes(cells + r * num_columns, num_columns);
+    }
+  }
+}
+
+template <int64_t kColumns>
 [[gnu::always_inline]] inline void AddToShortCube(const double* __restrict cells,
                                                   const CubeSizes& sizes,
                                                   const double* __restrict addend_0,
@@ -154,20 +186,16 @@ template <int64_t kColumns>
   CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8) CASE(9) CASE(10) CASE(11) CASE(12)
 
 RESIDUA_VECTORISED
-void SumSmallCube(const int64_t* __restrict values, const CubeSizes& sizes,
-                  double* __restrict cells, double* __restrict sums_0, double* __restrict sums_1,
-                  double* __restrict sums_2) {
-  const int64_t plane = sizes.rows * sizes.columns;
-  for (int64_t k = 0; k < sizes.slabs * plane; ++k) cells[k] = ToDouble(values[k]);
-  for (int64_t p = 0; p < plane; ++p) sums_0[p] = cells[p];
-  for (int64_t slab = 0; slab < sizes.slabs; ++slab, cells += plane) {
-    if (slab > 0) {
-      for (int64_t p = 0; p < plane; ++p) sums_0[p] += cells[p];
-    }
-    SumOverRows(cells, sizes.rows, sizes.columns, sums_1 + slab * sizes.columns);
-    for (int64_t r = 0; r < sizes.rows; ++r) {
-      *sums_2++ = SumInLanes(cells + r * sizes.columns, sizes.columns);
-    }
+void SumSmallCube(const int64_t* values, const CubeSizes& sizes, const int64_t* next, double* cells,
+                  double* sums_0, double* sums_1, double* sums_2) {
+  switch (sizes.columns) {
+#define RESIDUA_CASE(N) \
+  case N:               \
+    return SumShortCube<N>(values, sizes, next, cells, sums_0, sums_1, sums_2);
+    RESIDUA_FOR_SHORT_ROWS(RESIDUA_CASE)
+#undef RESIDUA_CASE
+    default:
+      return SumShortCube<0>(values, sizes, next, cells, sums_0, sums_1, sums_2);
   }
 }
 
@@ -240,6 +268,9 @@ void AddToLongRow(const int64_t* __restrict values, const double* __restrict add
     }
     StreamToMemory(step, size, out + begin);
   }
+}
+
+void FinishLongRows() {
 #if defined(__x86_64__)
   _mm_sfence();
 #endif

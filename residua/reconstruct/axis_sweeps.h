@@ -36,14 +36,15 @@ void SubtractMean(const double* mean, double size, int64_t count, double* values
 // back exactly.
 void DivideInto(const double* values, double divisor, int64_t count, double* out);
 
-// A small three-way table in one go. Its cells as doubles, and their sums along each axis.
+// A small three-way table in one go. Its cells as doubles, and their sums along each axis. As many
+// values at `next`, unless it is null, are fetched from memory meanwhile.
 struct CubeSizes {
   int64_t slabs = 0;
   int64_t rows = 0;
   int64_t columns = 0;
 };
-void SumSmallCube(const int64_t* values, const CubeSizes& sizes, double* cells, double* sums_0,
-                  double* sums_1, double* sums_2);
+void SumSmallCube(const int64_t* values, const CubeSizes& sizes, const int64_t* next, double* cells,
+                  double* sums_0, double* sums_1, double* sums_2);
 
 // And out = (cells + addend_0 + addend_1 + addend_2, each spread along its axis) / divisor.
 void AddToSmallCube(const double* cells, const CubeSizes& sizes, const double* addend_0,
@@ -52,9 +53,11 @@ void AddToSmallCube(const double* cells, const CubeSizes& sizes, const double* a
 // For one row of a large table: sums_a += values, sums_b += values; gives the sum of the values.
 double SumLongRow(const int64_t* values, int64_t count, double* sums_a, double* sums_b);
 
-// And out = (values + addend_a + addend_b + shift) / divisor, past the caches.
+// And out = (values + addend_a + addend_b + shift) / divisor, past the caches. Once its rows are
+// done, and before another thread may read them, a thread calls FinishLongRows.
 void AddToLongRow(const int64_t* values, const double* addend_a, const double* addend_b,
                   double shift, double divisor, int64_t count, double* out);
+void FinishLongRows();
 
 // The sum, in a fixed order.
 double SumOf(const double* values, int64_t count);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -46,19 +45,5 @@ enum class TableThreads { kOne, kAll };
 void ReconstructInto(const ResidualIndex& index, const AttributeSet& table,
                      ReconstructionWorkspace& workspace, std::span<double> counts,
                      TableThreads threads = TableThreads::kOne);
-
-struct ReconstructOptions {
-  // Tables are made in batches of about this size: what is held at once, beside the workspaces. A
-  // larger table is a batch of its own.
-  int64_t batch_bytes = int64_t{1} << 26;
-  int num_threads = 0;  // 0: as many as there are processors
-};
-
-// Every one of `tables`, in order: `visit` is called with its position in the list and its counts,
-// which live until the call returns, by the calling thread. Small tables are shared out among the
-// threads, large ones are each made by all.
-void ReconstructTables(const ResidualIndex& index, std::span<const AttributeSet> tables,
-                       const ReconstructOptions& options,
-                       const std::function<void(size_t, std::span<const double>)>& visit);
 
 }  // namespace residua

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "residua/reconstruct/table_batches.h"
 #include "tests/reconstruct/small_release.h"
 
 namespace residua {

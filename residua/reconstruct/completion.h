@@ -1,0 +1,63 @@
+#pragma once
+
+#include <tbb/parallel_for.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "residua/reconstruct/scratch_buffer.h"
+#include "residua/reconstruct/table_reconstruction.h"
+
+namespace residua {
+
+// From here on a table is worth several threads, and its counts are written past the caches.
+inline constexpr int64_t kLargeTableCells = int64_t{1} << 21;
+
+struct ReconstructionWorkspace::Buffers {
+  std::vector<const ResidualIndex::Entry*> entries;
+  std::vector<int64_t> sizes;            // of each axis of the table
+  std::vector<ScratchBuffer> residuals;  // of each subset of the axes, by mask
+  std::vector<ScratchBuffer> scaled;     // likewise: the table on it, times its number of cells
+  std::vector<const double*> faces;
+  const int64_t* next = nullptr;  // what will be read after this table, as many values
+  std::vector<ScratchBuffer> corrections;
+  ScratchBuffer result;
+  ScratchBuffer sums;
+  std::vector<ScratchBuffer> parts;
+  std::vector<ScratchBuffer> blocks;
+};
+
+// out = f / divisor, f a tensor u = `values` of shape `sizes`, completed: with C_k = I - 1 1^T /
+// n_k along axis k,
+//   f = (prod over centred k of C_k) u + what has the means faces[k] along each such axis k.
+// The faces agree on what they share. As I - prod C_k = J_1 + C_1 J_2 + C_1 C_2 J_3 + ..., J_k =
+// I - C_k,
+//   f = u + sum over k of C_1 ... C_{k-1} (faces[k] - mean of u along k), spread along k:
+// u is read twice, once for its sums along each axis, once to add to it.
+// A centred axis is a bit of `centred`; faces[k] is null for the others. `values` may be `out`.
+struct CompletionShape {
+  std::span<const int64_t> sizes;
+  size_t centred = 0;
+};
+void Complete(const CompletionShape& shape, const int64_t* values,
+              std::span<const double* const> faces, double divisor,
+              ReconstructionWorkspace::Buffers& buffers, bool is_parallel, double* out);
+void Complete(const CompletionShape& shape, const Int128* values,
+              std::span<const double* const> faces, double divisor,
+              ReconstructionWorkspace::Buffers& buffers, bool is_parallel, double* out);
+void Complete(const CompletionShape& shape, const double* values,
+              std::span<const double* const> faces, double divisor,
+              ReconstructionWorkspace::Buffers& buffers, bool is_parallel, double* out);
+
+// body(0), ..., body(count - 1), by the threads of the caller's task arena or in order.
+template <typename Body>
+void ForEach(bool is_parallel, int64_t count, const Body& body) {
+  if (is_parallel && count > 1) {
+    tbb::parallel_for(int64_t{0}, count, body);
+  } else {
+    for (int64_t k = 0; k < count; ++k) body(k);
+  }
+}
+
+}  // namespace residua

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "residua/reconstruct/residual_index.h"
+
+namespace residua {
+
+struct ReconstructOptions {
+  // Tables are made in batches of about this size: what is held at once, beside the workspaces. A
+  // larger table is a batch of its own.
+  int64_t batch_bytes = int64_t{1} << 26;
+  int num_threads = 0;  // 0: as many as there are processors
+};
+
+// Every one of `tables`, in order: `visit` is called with its position in the list and its counts,
+// which live until the call returns, by the calling thread. Small tables are shared out among the
+// threads, large ones are each made by all.
+void ReconstructTables(const ResidualIndex& index, std::span<const AttributeSet> tables,
+                       const ReconstructOptions& options,
+                       const std::function<void(size_t, std::span<const double>)>& visit);
+
+}  // namespace residua
