@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -8,7 +9,7 @@
 #include "residua/io/stream_tables.h"
 #include "residua/io/table_files.h"
 #include "residua/reconstruct/estimate.h"
-#include "residua/reconstruct/table_variance.h"
+#include "residua/reconstruct/table_answers.h"
 
 namespace residua::cli {
 namespace {
@@ -19,6 +20,7 @@ struct Options {
   std::vector<std::string> tables;
   std::string format = "csv";
   bool one_file = false;
+  std::string answers = "planned";
   double confidence = 0.95;
   int threads = 0;
   bool json = false;
@@ -64,6 +66,25 @@ std::vector<AttributeSet> ChosenTables(const Options& options, const Plan& plan)
   return tables;
 }
 
+// The axes as they are published: the planned queries, prefixes in place of all ranges, or cells.
+std::vector<AxisAnswers> MakeAxes(const Options& options, const Plan& plan) {
+  std::vector<AxisAnswers> axes;
+  const std::vector<ResidualBasis> bases = BasisOfAttributes(plan);
+  for (int i = 0; i < plan.domain.size(); ++i) {
+    Attribute attribute = plan.domain[i];
+    if (options.answers == "prefixes" && attribute.queries == QueryKind::kRange) {
+      attribute.queries = QueryKind::kPrefix;
+    } else if (options.answers == "cells") {
+      attribute.queries = QueryKind::kIdentity;
+    } else if (options.answers != "planned" && options.answers != "prefixes") {
+      Fail(ErrorKind::kBadInput, "--answers '{}' is not known; choose planned, prefixes or cells",
+           options.answers);
+    }
+    axes.push_back(MakeAxisAnswers(attribute, bases[static_cast<size_t>(i)]));
+  }
+  return axes;
+}
+
 void Run(const Options& options) {
   const double factor = TwoSidedQuantile(options.confidence);
   const TableFormat format = FormatOf(options);
@@ -75,41 +96,41 @@ void Run(const Options& options) {
   const auto writer = MakeTableWriter(output, format, About(options, plan));
   StreamOptions stream;
   stream.reconstruct.num_threads = options.threads;
-  int64_t num_cells = 0;
-  StreamTables(
-      file, tables, stream,
-      [&](const ResidualIndex& index, const AttributeSet& table, std::span<const double> counts) {
-        PublishedTable published;
-        std::vector<AxisVariances> axes;
-        std::vector<int64_t> sizes;
-        for (const int i : table) {
-          const Attribute& attribute = plan.domain[i];
-          published.attributes.push_back(attribute.name);
-          std::vector<std::string>& labels = published.labels.emplace_back();
-          for (int64_t cell = 0; cell < attribute.size; ++cell) {
-            labels.push_back(CellLabel(attribute, cell));
-          }
-          axes.push_back(CellVariancesOf(index.basis(i)));
-          sizes.push_back(attribute.size);
-        }
-        std::vector<double> std_devs = TableVariances(index, table, axes, sizes);
-        for (double& value : std_devs) value = std::sqrt(value);
-        published.estimates = counts;
-        published.std_devs = std_devs;
-        published.interval_factor = factor;
-        writer->Write(published);
-        num_cells += static_cast<int64_t>(counts.size());
-      });
+  const std::vector<AxisAnswers> axis_of_attribute = MakeAxes(options, plan);
+  int64_t num_answers = 0;
+  const auto write = [&](const ResidualIndex& index, const AttributeSet& table,
+                         std::span<const double> counts) {
+    PublishedTable published;
+    std::vector<const AxisAnswers*> axes;
+    for (const int i : table) {
+      axes.push_back(&axis_of_attribute[static_cast<size_t>(i)]);
+      published.attributes.push_back(plan.domain[i].name);
+      published.labels.push_back(axes.back()->labels);
+    }
+    const bool ordinary = std::all_of(axes.begin(), axes.end(), [](const AxisAnswers* axis) {
+      return axis->variances.size() == 1;
+    });
+    const std::vector<double> answers =
+        ordinary ? std::vector<double>() : AnswerTable(counts, axes);
+    std::vector<double> std_devs = AnswerVariances(index, table, axes);
+    for (double& value : std_devs) value = std::sqrt(value);
+    published.estimates = ordinary ? counts : std::span<const double>(answers);
+    published.std_devs = std_devs;
+    published.interval_factor = factor;
+    writer->Write(published);
+    num_answers += static_cast<int64_t>(published.estimates.size());
+  };
+  StreamTables(file, tables, stream, write);
   writer->Finish();
   if (options.json) {
     const nlohmann::ordered_json json = {{"tables", tables.size()},
-                                         {"cells", num_cells},
+                                         {"cells", num_answers},
                                          {"confidence", options.confidence},
                                          {"output", output}};
     fmt::print("{}\n", json.dump(2));
   } else {
     fmt::print("{} {} of {} cells in all written to {}\n", tables.size(),
-               tables.size() == 1 ? "table" : "tables", num_cells, output);
+               tables.size() == 1 ? "table" : "tables", num_answers, output);
   }
 }
 
@@ -135,6 +156,10 @@ void AddTablesCommand(CLI::App* app) {
       ->take_all();
   command->add_option("--format", options->format, "csv or parquet");
   command->add_flag("--one-file", options->one_file, "All tables in one Parquet file");
+  command->add_option(
+      "--answers", options->answers,
+      "planned: each attribute's own queries (default); prefixes: prefix sums in place of all "
+      "ranges; cells: the counts themselves");
   command->add_option("--confidence", options->confidence, "Of the intervals; by default 0.95");
   command->add_option("--threads", options->threads, "Threads; by default one a processor")
       ->check(CLI::Range(1, 1024));

@@ -12,7 +12,9 @@ cd build/demo
 run() {
   echo
   printf '$ residua'
-  printf ' %q' "$@"
+  for argument in "$@"; do
+    case $argument in *[\ \|]*) printf " '%s'" "$argument" ;; *) printf ' %s' "$argument" ;; esac
+  done
   echo
   "$residua" "$@"
 }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "residua/io/measurement_file.h"
-#include "residua/reconstruct/table_reconstruction.h"
+#include "residua/reconstruct/table_batches.h"
 
 namespace residua {
 
