@@ -134,16 +134,18 @@ TEST(QueryMatrixTest, BadMatricesAreRefused) {
     return "";
   };
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_EQ(message({1, {1, 1, 1}}), "");
+  EXPECT_EQ(message({2, {1, 1, 1, 1, 0, 0}}), "");
+  EXPECT_NE(message({2, {1, 1, 1, 2, 2, 2}}).find("tells no cells apart"), std::string::npos);
   EXPECT_NE(message({1, {1, nan, 1}}).find("entries must be finite"), std::string::npos);
   EXPECT_NE(message({1, {1, INFINITY, 1}}).find("entries must be finite"), std::string::npos);
   EXPECT_NE(message({2, {1, 0, 1, 2, 0, 1}}).find("column 2"), std::string::npos);
   EXPECT_NE(message({2, {1, 1, 0, 0, 1, 1}}).find("add a row of ones"), std::string::npos);
   EXPECT_NE(message({1, {1, 1}}).find("needs 3 columns"), std::string::npos);
   EXPECT_NE(message({0, {}}).find("needs 3 columns"), std::string::npos);
-  EXPECT_NE(message({2, {1, 1, 1, 1, 0, 0}}, {1, {1, 1, 1}}).find("cannot answer"),
-            std::string::npos);
-  EXPECT_EQ(message({1, {1, 1, 1}}, {2, {1, 1, 1, 1, 0, 0}}), "");
+  const CellMatrix first_cell{2, {1, 1, 1, 1, 0, 0}};
+  const CellMatrix last_cell{2, {1, 1, 1, 0, 0, 1}};
+  EXPECT_NE(message(first_cell, last_cell).find("cannot answer"), std::string::npos);
+  EXPECT_EQ(message(first_cell, first_cell), "");
 }
 
 TEST(QueryMatrixTest, RowSpacesAreExact) {
