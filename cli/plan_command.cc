@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/plan_report.h"
 #include "residua/base/error.h"
+#include "residua/io/basis_cache.h"
 #include "residua/io/exploring_text.h"
 #include "residua/io/file.h"
 #include "residua/io/plan_file.h"
@@ -24,6 +25,7 @@ struct PlanOptions {
   std::optional<std::string> objective;
   std::optional<std::string> weights;
   std::string basis = "oblique";
+  std::string basis_cache;
   PrivacyText privacy;
   double tolerance = SolverOptions().tolerance;
   bool json = false;
@@ -90,7 +92,10 @@ void Run(const PlanOptions& options) {
   SelectRequest request{spec.domain, spec.workload, spec.objective, *spec.target, {}};
   request.solver.tolerance = options.tolerance;
   request.basis = ParseBasisKind(options.basis);
+  if (!options.basis_cache.empty()) request.matrices = FindBases(options.basis_cache, request);
+  const bool known = !request.matrices.empty();
   PlanFile file{Select(request), spec.data};
+  if (!options.basis_cache.empty() && !known) KeepBases(options.basis_cache, request, file.plan);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   if (!options.output.empty()) {
     file.data = Rebase(spec.data, FolderOf(options.spec), FolderOf(options.output));
@@ -142,6 +147,9 @@ void AddPlanCommand(CLI::App* app) {
   command->add_option("--basis", options->basis,
                       "Residual bases of prefix, range and other queries: oblique (the best), or "
                       "orthogonal (ResidualPlanner+'s, for comparison)");
+  command->add_option(
+      "--basis-cache", options->basis_cache,
+      "Keep bases in this file, and take them from it when planning the same again");
   command->add_option("--pcost", options->privacy.pcost, "Budget as privacy cost (2 rho)");
   command->add_option("--rho", options->privacy.rho, "Budget in zCDP");
   command->add_option("--epsilon", options->privacy.epsilon, "Budget as epsilon, with --delta");

@@ -161,11 +161,15 @@ void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors, double 
   fmt::print(
       "           privacy cost {:.6g}; were the noise continuous: mu {:.6g}, epsilon {:.6g}\n",
       guarantee.pcost, guarantee.mu, guarantee.epsilon_continuous);
-  fmt::print(
-      "objective  {} {:.6g}, {}\n", ToString(plan.objective), plan.loss,
-      plan.relative_gap == 0
-          ? "the least possible"
-          : fmt::format("at most {:.1e} above the least possible (relative)", plan.relative_gap));
+  const bool all_identity =
+      std::all_of(plan.bases.begin(), plan.bases.end(),
+                  [](const ResidualBasis& basis) { return basis.is_identity(); });
+  const std::string_view bases = all_identity ? "" : " with its residual bases";
+  fmt::print("objective  {} {:.6g}, {}\n", ToString(plan.objective), plan.loss,
+             plan.relative_gap == 0
+                 ? fmt::format("the least possible{}", bases)
+                 : fmt::format("at most {:.1e} above the least possible{} (relative)",
+                               plan.relative_gap, bases));
   if (!plan.converged) {
     fmt::print(
         "           the solver stopped early: the plan is valid, but its accuracy could improve\n");

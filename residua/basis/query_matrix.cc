@@ -106,6 +106,13 @@ void CheckMatrix(const Attribute& attribute, const CellMatrix& matrix, std::stri
            cell + 1, what, attribute.name, CellLabel(attribute, cell));
     }
   }
+  if (RowSpaceBasis(attribute.size, matrix).num_rows < 2) {
+    Fail(
+        ErrorKind::kBadInput,
+        "the {} matrix of attribute '{}' tells no cells apart; add a query, or leave the attribute "
+        "out",
+        what, attribute.name);
+  }
   if (!SpansOnes(attribute.size, matrix)) {
     Fail(ErrorKind::kBadInput,
          "the rows of the {} matrix of attribute '{}' do not combine to the total; add a row of "

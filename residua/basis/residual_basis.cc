@@ -25,16 +25,15 @@ constexpr double kReproduced = 1e-6;
 
 // The right inverse [z | P] of [1^T; matrix] of least norm.
 MatrixXd RightInverse(const Attribute& attribute, const MatrixXd& stacked) {
+  const MatrixXd identity = MatrixXd::Identity(stacked.rows(), stacked.rows());
+  MatrixXd inverse;
   if (stacked.rows() == stacked.cols()) {
-    const Eigen::PartialPivLU<MatrixXd> lu(stacked);
-    if (lu.rcond() > 1e-14) return lu.inverse();
-  } else if (stacked.rows() < stacked.cols()) {
-    const Eigen::LDLT<MatrixXd> product(stacked * stacked.transpose());
-    if (product.isPositive() && product.rcond() > 1e-14) {
-      return stacked.transpose() *
-             product.solve(MatrixXd::Identity(stacked.rows(), stacked.rows()));
-    }
+    inverse = stacked.partialPivLu().inverse();
+  } else {
+    inverse = stacked.transpose() * (stacked * stacked.transpose()).ldlt().solve(identity);
   }
+  // Not-a-number fails this comparison too.
+  if ((stacked * inverse - identity).cwiseAbs().maxCoeff() <= kReproduced) return inverse;
   Fail(ErrorKind::kRefused,
        "the basis of attribute '{}' is degenerate: its rows and the total do not determine the "
        "queries",

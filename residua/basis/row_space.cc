@@ -33,7 +33,7 @@ uint64_t Inverse(uint64_t a) {
 }
 
 // The row as integers without a common factor.
-std::vector<int64_t> IntegerRow(std::span<const double> row) {
+std::vector<Integer> IntegerRow(std::span<const double> row) {
   std::vector<Rational> exact;
   Integer denominator = 1;
   for (const double entry : row) {
@@ -45,16 +45,10 @@ std::vector<int64_t> IntegerRow(std::span<const double> row) {
     entry *= denominator;
     divisor = gcd(divisor, entry.get_num());
   }
-  std::vector<int64_t> integers;
+  std::vector<Integer> integers;
+  integers.reserve(exact.size());
   for (const Rational& entry : exact) {
-    const Integer value = divisor == 0 ? Integer(0) : Integer(entry.get_num() / divisor);
-    // Twenty bits leave room for the scale of the basis in the 128 bits of a measurement.
-    if (mpz_sizeinbase(value.get_mpz_t(), 2) > 20) {
-      Fail(ErrorKind::kTooLarge,
-           "a row of a custom matrix needs integers above 2^20; write its entries with fewer "
-           "digits");
-    }
-    integers.push_back(value.get_si());
+    integers.push_back(divisor == 0 ? Integer(0) : Integer(entry.get_num() / divisor));
   }
   return integers;
 }
@@ -96,13 +90,10 @@ class Echelon {
   std::vector<size_t> lead_;
 };
 
-std::vector<uint64_t> Residues(const std::vector<int64_t>& row) {
+std::vector<uint64_t> Residues(const std::vector<Integer>& row) {
   std::vector<uint64_t> residues;
   residues.reserve(row.size());
-  for (const int64_t entry : row) {
-    residues.push_back(entry >= 0 ? static_cast<uint64_t>(entry)
-                                  : kPrime - static_cast<uint64_t>(-entry));
-  }
+  for (const Integer& entry : row) residues.push_back(mpz_fdiv_ui(entry.get_mpz_t(), kPrime));
   return residues;
 }
 
@@ -124,18 +115,28 @@ Echelon EchelonOf(int64_t num_columns, const CellMatrix& matrix) {
 
 IntegerMatrix RowSpaceBasis(int64_t num_columns, const CellMatrix& matrix) {
   Echelon echelon;
-  IntegerMatrix basis{0, num_columns, {}};
+  std::vector<Integer> rows;
   for (int64_t row = 0; row < matrix.num_rows; ++row) {
-    const std::vector<int64_t> integers = IntegerRow(RowOf(num_columns, matrix, row));
-    if (!echelon.Add(Residues(integers))) continue;
-    basis.entries.insert(basis.entries.end(), integers.begin(), integers.end());
-    ++basis.num_rows;
-    if (basis.num_rows == num_columns) break;
+    const std::vector<Integer> integers = IntegerRow(RowOf(num_columns, matrix, row));
+    if (echelon.Add(Residues(integers))) rows.insert(rows.end(), integers.begin(), integers.end());
+    if (static_cast<int64_t>(echelon.rank()) == num_columns) break;
   }
-  if (basis.num_rows < num_columns) return basis;
-  std::fill(basis.entries.begin(), basis.entries.end(), 0);
-  for (int64_t k = 0; k < num_columns; ++k) {
-    basis.entries[static_cast<size_t>(k * num_columns + k)] = 1;
+  const auto rank = static_cast<int64_t>(echelon.rank());
+  IntegerMatrix basis{rank, num_columns, std::vector<int64_t>(rows.size(), 0)};
+  if (rank == num_columns) {
+    for (int64_t k = 0; k < num_columns; ++k) {
+      basis.entries[static_cast<size_t>(k * num_columns + k)] = 1;
+    }
+    return basis;
+  }
+  for (size_t k = 0; k < rows.size(); ++k) {
+    // Twenty bits leave room for the scale of the basis in the 128 bits of a measurement.
+    if (mpz_sizeinbase(rows[k].get_mpz_t(), 2) > 20) {
+      Fail(ErrorKind::kTooLarge,
+           "a row of a custom matrix needs integers above 2^20; write its entries with fewer "
+           "digits");
+    }
+    basis.entries[k] = rows[k].get_si();
   }
   return basis;
 }

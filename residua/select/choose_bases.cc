@@ -19,11 +19,11 @@ constexpr double kSearchTolerance = 1e-4;
 constexpr double kMaxSearchTolerance = 3e-4;
 constexpr int kSearchIterations = 60;
 // The final strategy.
-constexpr double kFinalTolerance = 1e-7;
+constexpr double kFinalTolerance = 1e-6;
 constexpr int kFinalIterations = 200;
 // Above this many cells one step takes a second: the last digits are not worth a minute.
 constexpr int64_t kLargeAttribute = 400;
-constexpr double kLargeTolerance = 1e-5;
+constexpr double kLargeTolerance = 2e-5;
 constexpr int kLargeIterations = 20;
 // Bracket of the trade-off u: beyond, privacy costs differ from their limits by less than 1e-3.
 constexpr double kLeastTradeOff = -12;
@@ -38,6 +38,8 @@ constexpr int64_t kCoarsest = 64;
 // Scales of integer bases that are tried.
 constexpr int kLeastScaleBits = 6;
 constexpr int kMostScaleBits = 24;
+// Of the 127 bits of a measured integer, 31 are left to the number of records.
+constexpr int kBitsForBases = 96;
 
 double Logit(double share) { return std::log(share / (1 - share)); }
 
@@ -286,7 +288,12 @@ class Search {
 
   std::vector<ResidualBasis> Rounded() {
     const double exact_loss = problem_.solve(bases_).loss;
-    for (int bits = kLeastScaleBits;; ++bits) {
+    size_t largest_order = 1;
+    for (int64_t j = 0; j < problem_.workload->orbits.size(); ++j) {
+      largest_order = std::max(largest_order, problem_.workload->orbits[j].size());
+    }
+    const int roomy_bits = kBitsForBases / static_cast<int>(std::min<size_t>(largest_order, 96));
+    for (int bits = kLeastScaleBits;;) {
       for (const BasisType& type : types_) {
         const Eigen::MatrixXd gram = type.given ? type.given->gram : type.solver->Gram();
         const Eigen::VectorXd constant =
@@ -295,7 +302,12 @@ class Search {
                                   RoundBasis(*type.space, gram, constant, std::ldexp(1, bits))));
       }
       const double loss = problem_.solve(bases_).loss;
-      if (loss <= exact_loss * (1 + kRoundingLoss) || bits == kMostScaleBits) return bases_;
+      const double goal = bits < roomy_bits ? kRoundingGoal : kRoundingLoss;
+      const double excess = loss / exact_loss - 1;
+      if (excess <= goal || bits == kMostScaleBits) return bases_;
+      // The excess falls with the square of the scale, about.
+      const double missing = std::floor(std::log2(excess / goal) / 2);
+      bits = std::min(kMostScaleBits, bits + std::clamp(static_cast<int>(missing), 1, 8));
     }
   }
 

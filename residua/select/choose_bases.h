@@ -36,10 +36,11 @@ struct BasisProblem {
 // (d loss / d rho) / (d loss / d s): a secant search on the trade-off of all attributes at once.
 // kMax: a search on the trade-off of one attribute after another, by the loss itself.
 //
-// The integers' scale is the least power of two that costs at most kRoundingLoss of the loss.
+// The integers' scale is the least power of two that costs at most kRoundingGoal of the loss, or
+// kRoundingLoss where the workload's largest tables would not leave room for more in 128 bits.
 std::vector<ResidualBasis> ChooseBases(const BasisProblem& problem);
 
-// 0.05 %.
 inline constexpr double kRoundingLoss = 5e-4;
+inline constexpr double kRoundingGoal = 5e-5;
 
 }  // namespace residua

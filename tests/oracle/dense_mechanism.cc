@@ -48,6 +48,41 @@ MatrixXd SubtractionMatrix(int64_t size) {
   return sub;
 }
 
+MatrixXd DenseQueries(const Attribute& attribute) {
+  const int64_t n = attribute.size;
+  if (attribute.queries == QueryKind::kPrefix) {
+    return MatrixXd(MatrixXd::Ones(n, n).triangularView<Eigen::Lower>());
+  }
+  if (attribute.queries == QueryKind::kRange) {
+    MatrixXd ranges = MatrixXd::Zero(n * (n + 1) / 2, n);
+    int64_t row = 0;
+    for (int64_t first = 0; first < n; ++first) {
+      for (int64_t last = first; last < n; ++last, ++row) {
+        for (int64_t cell = first; cell <= last; ++cell) ranges(row, cell) = 1;
+      }
+    }
+    return ranges;
+  }
+  if (attribute.queries == QueryKind::kCustom) {
+    MatrixXd custom(attribute.custom.num_rows, n);
+    for (int64_t row = 0; row < attribute.custom.num_rows; ++row) {
+      for (int64_t cell = 0; cell < n; ++cell) {
+        custom(row, cell) = attribute.custom.entries[static_cast<size_t>(row * n + cell)];
+      }
+    }
+    return custom;
+  }
+  const auto num_groups = static_cast<int64_t>(attribute.groups.size());
+  MatrixXd stacked = MatrixXd::Zero(n + num_groups, n);
+  stacked.topRows(n).setIdentity();
+  for (int64_t g = 0; g < num_groups; ++g) {
+    for (const int64_t cell : attribute.groups[static_cast<size_t>(g)].cells) {
+      stacked(n + g, cell) = 1;
+    }
+  }
+  return stacked;
+}
+
 MatrixXd KroneckerOver(const Domain& domain, const AttributeSet& set,
                        const std::vector<MatrixXd>& in_set) {
   MatrixXd product = MatrixXd::Ones(1, 1);
@@ -82,19 +117,33 @@ std::vector<AttributeSet> AllMechanisms(const Plan& plan) {
 
 MatrixXd PrivacyCostMatrix(const Plan& plan) {
   std::vector<MatrixXd> subs;
+  std::vector<MatrixXd> covariances;  // of each attribute's noise, before scaling
   int64_t records = 1;
-  for (const Attribute& attribute : plan.domain.attributes()) {
-    subs.push_back(SubtractionMatrix(attribute.size));
-    records *= attribute.size;
+  for (int i = 0; i < plan.domain.size(); ++i) {
+    const int c = plan.classes.class_of[static_cast<size_t>(i)];
+    const auto* integers = std::get_if<IntegerMatrix>(&plan.bases[static_cast<size_t>(c)].matrix);
+    if (integers == nullptr) {
+      subs.push_back(SubtractionMatrix(plan.domain[i].size));
+      covariances.push_back(subs.back() * subs.back().transpose());
+    } else {
+      MatrixXd sub(integers->num_rows, integers->num_columns);
+      for (int64_t row = 0; row < integers->num_rows; ++row) {
+        for (int64_t k = 0; k < integers->num_columns; ++k) {
+          sub(row, k) = static_cast<double>(
+              integers->entries[static_cast<size_t>(row * integers->num_columns + k)]);
+        }
+      }
+      subs.push_back(sub);
+      covariances.push_back(MatrixXd::Identity(sub.rows(), sub.rows()));
+    }
+    records *= plan.domain[i].size;
   }
   MatrixXd total = MatrixXd::Zero(records, records);
   for (const AttributeSet& set : AllMechanisms(plan)) {
     const MatrixXd residual = KroneckerOver(plan.domain, set, subs);
-    // Sigma_A = kron over A of Sub Sub^T: the covariance before scaling.
     MatrixXd sigma = MatrixXd::Ones(1, 1);
     for (const int i : set) {
-      const MatrixXd& sub = subs[static_cast<size_t>(i)];
-      sigma = MatrixXd(Eigen::kroneckerProduct(sigma, sub * sub.transpose()));
+      sigma = MatrixXd(Eigen::kroneckerProduct(sigma, covariances[static_cast<size_t>(i)]));
     }
     total += residual.transpose() * sigma.inverse() * residual / NoiseVariance(plan, set).get_d();
   }
@@ -102,11 +151,11 @@ MatrixXd PrivacyCostMatrix(const Plan& plan) {
 }
 
 MatrixXd MarginalCovariance(const Plan& plan, const AttributeSet& set) {
-  std::vector<MatrixXd> identities;
+  std::vector<MatrixXd> queries;
   for (const Attribute& attribute : plan.domain.attributes()) {
-    identities.push_back(MatrixXd::Identity(attribute.size, attribute.size));
+    queries.push_back(DenseQueries(attribute));
   }
-  const MatrixXd query = KroneckerOver(plan.domain, set, identities);
+  const MatrixXd query = KroneckerOver(plan.domain, set, queries);
   const MatrixXd inverse =
       PrivacyCostMatrix(plan).completeOrthogonalDecomposition().pseudoInverse();
   return query * inverse * query.transpose();

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "residua/select/select.h"
+
+namespace residua {
+
+// A file of residual bases that were chosen before, each under a SHA-256 of all that the choice
+// depends on: the attributes' sizes and queries, workload, objective, kind of basis, and version of
+// residua. It saves time and nothing else: bases are public, and a plan made with them is priced
+// and verified like any other.
+
+// The bases for this request, one matrix an attribute; empty if the file does not exist, lacks
+// them, or is damaged.
+std::vector<ResidualMatrix> FindBases(const std::filesystem::path& path,
+                                      const SelectRequest& request);
+
+// Adds the plan's bases to the file, which is replaced as a whole; a damaged one is begun anew.
+void KeepBases(const std::filesystem::path& path, const SelectRequest& request, const Plan& plan);
+
+}  // namespace residua

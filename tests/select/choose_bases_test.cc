@@ -1,0 +1,221 @@
+#include "residua/select/choose_bases.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "residua/base/error.h"
+#include "residua/io/exploring_text.h"
+#include "residua/select/plan_errors.h"
+#include "residua/select/select.h"
+#include "tests/oracle/dense_mechanism.h"
+#include "tests/oracle/optimal_mechanism.h"
+
+namespace residua {
+namespace {
+
+using Kind = MarginalRule::Kind;
+
+Domain WithAttribute(const std::string& sizes, Attribute extra) {
+  std::vector<Attribute> attributes = ParseDomain(sizes).attributes();
+  extra.name = std::to_string(attributes.size());
+  attributes.push_back(std::move(extra));
+  return Domain(std::move(attributes));
+}
+
+Attribute Tree() {
+  Attribute attribute;
+  attribute.size = 5;
+  attribute.queries = QueryKind::kHierarchy;
+  attribute.groups = {{"left", {0, 1}}, {"right", {2, 3, 4}}};
+  return attribute;
+}
+
+// Full column rank, or (with fewer queries than cells) not.
+Attribute Custom(unsigned seed, int64_t rows, int64_t cells) {
+  std::mt19937 random(seed);
+  Attribute attribute;
+  attribute.size = cells;
+  attribute.queries = QueryKind::kCustom;
+  attribute.custom.num_rows = rows + 1;
+  for (int64_t k = 0; k < rows * cells; ++k) {
+    attribute.custom.entries.push_back(static_cast<double>(random() % 5));
+  }
+  attribute.custom.entries.insert(attribute.custom.entries.end(), static_cast<size_t>(cells), 1.0);
+  return attribute;
+}
+
+std::vector<Domain> SmallDomains() {
+  return {ParseDomain("6:prefix,6:prefix"),  ParseDomain("5:range,4:prefix"),
+          ParseDomain("4:prefix*3"),         ParseDomain("3,5:range,2"),
+          WithAttribute("4:prefix", Tree()), WithAttribute("3,3:range", Custom(4, 6, 4))};
+}
+
+SelectRequest Request(const Domain& domain, const Workload& workload,
+                      const std::string& objective = "sum-variance") {
+  return {domain, workload, ParseObjective(objective), BudgetFromPcost(1)};
+}
+
+TEST(ChooseBasesTest, CostsAndCovariancesAgreeWithDenseMatrices) {
+  std::vector<Domain> domains = SmallDomains();
+  domains.push_back(WithAttribute("4:prefix", Custom(9, 2, 5)));  // not of full column rank
+  Attribute with_strategy = Custom(9, 2, 4);
+  with_strategy.strategy = {4, {1, 1, 1, 1, 2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 2, 0}};
+  domains.push_back(WithAttribute("3:range,2", with_strategy));
+  std::mt19937 random(1);
+  for (const Domain& domain : domains) {
+    for (const char* objective : {"sum-variance", "max-variance", "p-norm=3"}) {
+      for (const BasisKind kind : {BasisKind::kOblique, BasisKind::kOrthogonal}) {
+        SelectRequest request = Request(domain, {{{Kind::kUpTo, 2}}, {}}, objective);
+        request.basis = kind;
+        const Plan plan = Select(request);
+        EXPECT_NO_THROW(VerifyPlan(plan));
+        EXPECT_LT(plan.relative_gap, 1e-4);
+        const Eigen::MatrixXd cost = oracle::PrivacyCostMatrix(plan);
+        EXPECT_LE(cost.diagonal().maxCoeff(), plan.pcost.get_d() * (1 + 1e-9));
+        EXPECT_NEAR(plan.pcost.get_d(), 1, 1e-8);
+        double total = 0;
+        double answers = 0;
+        double largest = 0;
+        for (const AttributeSet& set : oracle::AllMarginals(plan)) {
+          const Eigen::MatrixXd covariance = oracle::MarginalCovariance(plan, set);
+          total += covariance.trace();
+          answers += static_cast<double>(covariance.rows());
+          largest = std::max(largest, covariance.diagonal().maxCoeff());
+          for (int trial = 0; trial < 3; ++trial) {
+            std::vector<int64_t> a;
+            std::vector<int64_t> b;
+            int64_t row = 0;
+            int64_t column = 0;
+            for (const int i : set) {
+              const int64_t m = NumAnswers(domain[i]);
+              a.push_back(static_cast<int64_t>(random()) % m);
+              b.push_back(static_cast<int64_t>(random()) % m);
+              row = row * m + a.back();
+              column = column * m + b.back();
+            }
+            EXPECT_NEAR(AnswerCovariance(plan, set, a, b), covariance(row, column),
+                        1e-7 * covariance.diagonal().maxCoeff());
+          }
+        }
+        const PlanSummary summary = Summarize(plan, PredictErrors(plan));
+        EXPECT_EQ(summary.num_answers, answers);
+        EXPECT_NEAR(summary.rmse / std::sqrt(total / answers), 1, 1e-8);
+        EXPECT_NEAR(summary.max_variance / largest, 1, 1e-8);
+      }
+    }
+  }
+}
+
+// All queries of the workload, stacked.
+Eigen::MatrixXd StackQueries(const Plan& plan) {
+  std::vector<Eigen::MatrixXd> queries;
+  for (const Attribute& attribute : plan.domain.attributes()) {
+    queries.push_back(oracle::DenseQueries(attribute));
+  }
+  Eigen::MatrixXd stacked;
+  for (const AttributeSet& set : oracle::AllMarginals(plan)) {
+    const Eigen::MatrixXd table = oracle::KroneckerOver(plan.domain, set, queries);
+    Eigen::MatrixXd longer(stacked.rows() + table.rows(), table.cols());
+    if (stacked.size() > 0) longer << stacked, table;
+    stacked = stacked.size() > 0 ? longer : table;
+  }
+  return stacked;
+}
+
+TEST(ChooseBasesTest, WithinHalfAPercentOfEveryMatrixMechanismAndNeverBelow) {
+  for (const Domain& domain : SmallDomains()) {
+    for (int64_t order = 1; order <= domain.size(); ++order) {
+      for (const Kind kind : {Kind::kExactly, Kind::kUpTo}) {
+        const Plan plan = Select(Request(domain, {{{kind, order}}, {}}));
+        const Eigen::MatrixXd queries = StackQueries(plan);
+        const oracle::OptimumBounds optimum =
+            oracle::LeastTotalVariance(queries.transpose() * queries, 300);
+        EXPECT_GE(plan.loss, optimum.lower * (1 - 1e-7)) << order;
+        EXPECT_LE(plan.loss, optimum.upper * 1.005) << order << " " << domain[0].size;
+      }
+    }
+  }
+}
+
+TEST(ChooseBasesTest, WithinOneAndAHalfPercentOfTheLeastMaximum) {
+  struct Case {
+    const char* domain;
+    int64_t order;
+  };
+  for (const Case& c :
+       {Case{"8:prefix*2", 2}, Case{"5:prefix*3", 3}, Case{"5:range,4:prefix", 2}}) {
+    const Plan plan =
+        Select(Request(ParseDomain(c.domain), {{{Kind::kExactly, c.order}}, {}}, "max-variance"));
+    const oracle::OptimumBounds optimum = oracle::LeastMaxVariance(StackQueries(plan), 600);
+    EXPECT_GE(plan.loss, optimum.lower * (1 - 1e-9)) << c.domain;
+    EXPECT_LE(plan.loss, optimum.upper * 1.015) << c.domain;
+  }
+  // Optima from a longer run of the same oracle.
+  const auto loss = [](const char* domain, int64_t order) {
+    return Select(Request(ParseDomain(domain), {{{Kind::kExactly, order}}, {}}, "max-variance"))
+        .loss;
+  };
+  EXPECT_LE(loss("8:prefix*2", 1), 3.543 * 1.015);
+  EXPECT_LE(loss("5:prefix*3", 1), 3.730 * 1.015);
+  EXPECT_LE(loss("5:prefix*3", 2), 6.219 * 1.015);
+}
+
+TEST(ChooseBasesTest, ObliqueIsNeverWorseThanOrthogonal) {
+  for (const char* domain : {"10:prefix*5", "8:range*4,3", "20:prefix,7:range,4"}) {
+    for (int64_t order = 1; order <= 3; ++order) {
+      SelectRequest request = Request(ParseDomain(domain), {{{Kind::kExactly, order}}, {}});
+      const double oblique = Select(request).loss;
+      request.basis = BasisKind::kOrthogonal;
+      EXPECT_LT(oblique, Select(request).loss * (1 + kRoundingLoss));
+    }
+  }
+}
+
+TEST(ChooseBasesTest, AttributesWithTheSameQueriesShareOneBasis) {
+  // The weights split the two prefix attributes into classes of their own.
+  const Plan plan =
+      Select(Request(ParseDomain("9:prefix*2,9,9:range"), {{}, {{{0, 2}, 1.0}, {{1, 3}, 3.0}}}));
+  const std::vector<ResidualMatrix> matrices = MatrixOfAttributes(plan);
+  EXPECT_NE(plan.classes.class_of[0], plan.classes.class_of[1]);
+  EXPECT_EQ(matrices[0], matrices[1]);
+  EXPECT_TRUE(std::holds_alternative<SubtractionMatrix>(matrices[2]));
+  EXPECT_NE(matrices[0], matrices[3]);
+}
+
+TEST(ChooseBasesTest, GivenMatricesAreUsed) {
+  SelectRequest request = Request(ParseDomain("6:prefix,4,6:prefix"), {{{Kind::kUpTo, 2}}, {}});
+  const Plan plan = Select(request);
+  request.matrices = MatrixOfAttributes(plan);
+  EXPECT_EQ(Select(request), plan);
+  request.matrices[2] = SubtractionMatrix{};
+  EXPECT_THROW(Select(request), Error);
+  request.matrices.pop_back();
+  EXPECT_THROW(Select(request), Error);
+}
+
+TEST(ChooseBasesTest, AChangedBasisIsRefused) {
+  const Plan plan = Select(Request(ParseDomain("6:prefix,4"), {{{Kind::kUpTo, 2}}, {}}));
+  Plan changed = plan;
+  auto& matrix = std::get<IntegerMatrix>(
+      changed.bases[static_cast<size_t>(changed.classes.class_of[0])].matrix);
+  matrix.entries.back() += 1000;
+  EXPECT_THROW(VerifyPlan(changed), Error);
+  changed = plan;
+  changed.bases.pop_back();
+  EXPECT_THROW(VerifyPlan(changed), Error);
+}
+
+// Room for tables of many attributes in the 128 bits of a measurement.
+TEST(ChooseBasesTest, IntegersStaySmall) {
+  const Plan plan = Select(Request(ParseDomain("100:prefix"), {{{Kind::kExactly, 1}}, {}}));
+  int64_t largest = 0;
+  for (const int64_t entry : std::get<IntegerMatrix>(plan.bases[0].matrix).entries) {
+    largest = std::max(largest, std::abs(entry));
+  }
+  EXPECT_LE(largest, 1 << 13);
+}
+
+}  // namespace
+}  // namespace residua
