@@ -25,6 +25,18 @@ constexpr double kAlpha = 1e-6;
 constexpr double kNormalQuantile = 4.89;
 constexpr double kSharedQuantile = 6.11;
 
+// Ordinary attributes, and a mixture with prefixes, ranges and a hierarchy.
+Domain MixedDomain(const std::vector<int64_t>& sizes) {
+  std::vector<Attribute> attributes = DomainOfSizes(sizes).attributes();
+  attributes[0].queries = QueryKind::kPrefix;
+  attributes[1].queries = QueryKind::kRange;
+  return Domain(attributes);
+}
+
+std::vector<Domain> OrdinaryAndMixed(const std::vector<int64_t>& sizes) {
+  return {DomainOfSizes(sizes), MixedDomain(sizes)};
+}
+
 Plan SmallPlan(const Domain& domain, int order, const Rational& pcost) {
   return Select(
       {domain, {{{MarginalRule::Kind::kUpTo, order}}, {}}, {}, BudgetFromPcost(pcost), {}});
@@ -50,8 +62,7 @@ std::map<AttributeSet, std::vector<int64_t>> TrueResiduals(const Plan& plan,
   return residuals;
 }
 
-TEST(MeasureTest, NoiseIsTheDiscreteGaussianOfThePlan) {
-  const Domain domain = DomainOfSizes({2, 3, 4});
+void CheckNoise(const Domain& domain) {
   const Plan plan = SmallPlan(domain, 3, 2);
   std::mt19937_64 random(1);
   const EncodedTable table = RandomTable(domain, 50, random);
@@ -68,15 +79,22 @@ TEST(MeasureTest, NoiseIsTheDiscreteGaussianOfThePlan) {
     });
   }
   EXPECT_EQ(noise.size(), 8u);
+  int num_powerful = 0;
   for (const auto& [set, samples] : noise) {
     const Rational variance = IntegerNoiseVariance(plan, set);
     EXPECT_TRUE(FitsDiscreteGaussian(samples, variance, kAlpha)) << SetName(domain, set);
     if (samples.size() < 300000) continue;  // too few for the power below
+    ++num_powerful;
     EXPECT_FALSE(FitsDiscreteGaussian(samples, variance * Rational(21, 20), kAlpha))
         << SetName(domain, set);
     EXPECT_FALSE(FitsDiscreteGaussian(samples, variance * Rational(19, 20), kAlpha))
         << SetName(domain, set);
   }
+  EXPECT_GE(num_powerful, 3);
+}
+
+TEST(MeasureTest, NoiseIsTheDiscreteGaussianOfThePlan) {
+  for (const Domain& domain : OrdinaryAndMixed({3, 3, 4})) CheckNoise(domain);
 }
 
 // omega_A = kron (1/n) Sub y has covariance sigma2_A kron Sub Sub^T: whitened by it, its entries
@@ -134,7 +152,7 @@ TEST(MeasureTest, BaseMechanismsHaveTheirCovariance) {
 double RenyiDivergence(int64_t shift, double variance, double alpha) {
   const auto reach =
       static_cast<int64_t>(
-          std::ceil(40 * std::sqrt(variance) + alpha * std::fabs(static_cast<double>(shift)))) +
+          std::ceil(12 * std::sqrt(variance) + alpha * std::fabs(static_cast<double>(shift)))) +
       40;
   double normalizer = 0;
   for (int64_t x = -reach; x <= reach; ++x)
@@ -170,29 +188,38 @@ double ReleaseDivergence(const Plan& plan, const EncodedTable& one, const Encode
   return divergence;
 }
 
+// The table with one record more.
+EncodedTable WithRecord(const Domain& domain, const EncodedTable& table,
+                        const std::vector<int>& codes) {
+  std::vector<CodeColumn> columns;
+  for (int i = 0; i < domain.size(); ++i) {
+    auto column = std::get<std::vector<uint8_t>>(table.column(i));
+    column.push_back(static_cast<uint8_t>(codes[static_cast<size_t>(i)]));
+    columns.emplace_back(std::move(column));
+  }
+  return EncodedTable(domain, std::move(columns));
+}
+
 TEST(PrivacyTest, NeighbouringTablesStayWithinRhoAtEveryOrder) {
-  const Domain domain = DomainOfSizes({2, 3, 3});
   std::mt19937_64 random(5);
-  for (const char* pcost : {"1/10", "1", "3"}) {
-    const Plan plan = SmallPlan(domain, 2, ParseRational(pcost, "pcost"));
-    const double rho = plan.pcost.get_d() / 2;
-    const EncodedTable table = RandomTable(domain, 30, random);
-    for (int record = 0; record < 18; ++record) {
-      // The same table with one record more.
-      std::vector<CodeColumn> columns;
-      const std::vector<int> codes = {record % 2, record / 2 % 3, record / 6};
-      for (int i = 0; i < 3; ++i) {
-        auto column = std::get<std::vector<uint8_t>>(table.column(i));
-        column.push_back(static_cast<uint8_t>(codes[static_cast<size_t>(i)]));
-        columns.emplace_back(std::move(column));
+  for (const Domain& domain : OrdinaryAndMixed({2, 3, 3})) {
+    for (const char* pcost : {"1", "8"}) {
+      const Plan plan = SmallPlan(domain, 2, ParseRational(pcost, "pcost"));
+      const double rho = plan.pcost.get_d() / 2;
+      const EncodedTable table = RandomTable(domain, 30, random);
+      double largest_if_too_small = 0;
+      for (int record = 0; record < 18; record += 2) {
+        const EncodedTable larger =
+            WithRecord(domain, table, {record / 2 % 2, record / 2 % 3, record / 6});
+        for (const double alpha : {1.01, 2.0, 20.0}) {
+          EXPECT_LE(ReleaseDivergence(plan, table, larger, alpha, 1.0), alpha * rho * (1 + 1e-9));
+        }
+        EXPECT_LE(ReleaseDivergence(plan, larger, table, 2.0, 1.0), 2 * rho * (1 + 1e-9));
+        largest_if_too_small =
+            std::max(largest_if_too_small, ReleaseDivergence(plan, table, larger, 2.0, 0.95));
       }
-      const EncodedTable larger(domain, std::move(columns));
-      for (const double alpha : {1.01, 1.5, 2.0, 5.0, 32.0}) {
-        EXPECT_LE(ReleaseDivergence(plan, table, larger, alpha, 1.0), alpha * rho * (1 + 1e-9));
-        EXPECT_LE(ReleaseDivergence(plan, larger, table, alpha, 1.0), alpha * rho * (1 + 1e-9));
-      }
-      // At whole orders the bound is attained, so noise 5 % too small is caught.
-      EXPECT_GT(ReleaseDivergence(plan, table, larger, 2.0, 0.95), 2 * rho);
+      // At whole orders some record attains the bound, so noise 5 % too small is caught.
+      EXPECT_GT(largest_if_too_small, 2 * rho);
     }
   }
 }
