@@ -200,7 +200,7 @@ TEST(ChooseBasesTest, AChangedBasisIsRefused) {
   Plan changed = plan;
   auto& matrix = std::get<IntegerMatrix>(
       changed.bases[static_cast<size_t>(changed.classes.class_of[0])].matrix);
-  matrix.entries.back() += 1000;
+  matrix.entries.back() = 1 << 30;
   EXPECT_THROW(VerifyPlan(changed), Error);
   changed = plan;
   changed.bases.pop_back();
