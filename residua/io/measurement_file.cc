@@ -82,10 +82,7 @@ class ResidualAssembler {
  public:
   ResidualAssembler(const std::filesystem::path& path, const Plan& plan,
                     std::string_view plan_digest, const std::function<void(NoisyResidual&&)>& visit)
-      : path_(path),
-        plan_(plan),
-        plan_digest_(plan_digest),
-        visit_(visit) {}
+      : path_(path), plan_(plan), plan_digest_(plan_digest), visit_(visit) {}
 
   void AddRows(const DuckDbChunk& chunk) {
     for (int64_t row = 0; row < chunk.num_rows(); ++row) AddRow(chunk, row);

@@ -62,10 +62,28 @@ TEST(QuestionTest, TermsComeInTheDomainsOrder) {
 }
 
 TEST(QuestionTest, RefusesWhatMakesNoSense) {
-  for (const char* text :
-       {"age", "age=", "=3", "age=30..18", "age=100", "age=3x", "agee=3", "sex=Female", "sex=\"female",
-        "age=3 age=4", "age=3|3", "age=3..5|4", "income=10000..20000", "income=50000..10000", "income=7",
-        "code=7", "code=null", "age=3,4", "age=nan..5", "age=1...3", "sex=female|", "income=10000..10000"}) {
+  for (const char* text : {"age",
+                           "age=",
+                           "=3",
+                           "age=30..18",
+                           "age=100",
+                           "age=3x",
+                           "agee=3",
+                           "sex=Female",
+                           "sex=\"female",
+                           "age=3 age=4",
+                           "age=3|3",
+                           "age=3..5|4",
+                           "income=10000..20000",
+                           "income=50000..10000",
+                           "income=7",
+                           "code=7",
+                           "code=null",
+                           "age=3,4",
+                           "age=nan..5",
+                           "age=1...3",
+                           "sex=female|",
+                           "income=10000..10000"}) {
     EXPECT_THROW(ParseQuestion(text, TestDomain()), Error) << text;
   }
 }
