@@ -59,8 +59,9 @@ std::vector<ListedTable> ListTables(const Plan& plan, const std::vector<TableErr
     });
   }
   std::sort(tables.begin(), tables.end(), [](const ListedTable& a, const ListedTable& b) {
-    if (a.attributes.size() != b.attributes.size())
+    if (a.attributes.size() != b.attributes.size()) {
       return a.attributes.size() < b.attributes.size();
+    }
     return a.attributes < b.attributes;
   });
   return tables;

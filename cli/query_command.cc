@@ -87,9 +87,10 @@ void ReportPair(const Options& options, const std::vector<std::string>& question
                  {"ratio", nullptr}};
     json["first"]["query"] = questions[0];
     json["second"]["query"] = questions[1];
-    if (ratio)
+    if (ratio) {
       json["ratio"] = {
           {"estimate", x.value / y.value}, {"ci_lower", ratio->lower}, {"ci_upper", ratio->upper}};
+    }
     fmt::print("{}\n", json.dump(2));
     return;
   }

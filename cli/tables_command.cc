@@ -51,8 +51,9 @@ std::string About(const Options& options, const Plan& plan) {
 
 std::vector<AttributeSet> ChosenTables(const Options& options, const Plan& plan) {
   std::vector<AttributeSet> tables;
-  for (const std::string& text : options.tables)
+  for (const std::string& text : options.tables) {
     tables.push_back(ParseAttributeSet(text, plan.domain));
+  }
   if (!tables.empty()) {
     std::sort(tables.begin(), tables.end());
     tables.erase(std::unique(tables.begin(), tables.end()), tables.end());

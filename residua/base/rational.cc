@@ -105,8 +105,9 @@ Rational ParseRational(std::string_view text, std::string_view what) {
 }
 
 Rational RationalFromDecimal(double value, std::string_view what) {
-  if (!std::isfinite(value))
+  if (!std::isfinite(value)) {
     Fail(ErrorKind::kBadInput, "{}: {} is not a finite number", what, value);
+  }
   return ParseRational(fmt::format("{}", value), what);
 }
 

@@ -309,8 +309,9 @@ std::vector<double> QueryMatrix::ApplyAlongAxis(const std::vector<double>& value
         break;
       case QueryKind::kCustom:
         for (int64_t answer = 0; answer < num_answers_; ++answer) {
-          for (int64_t cell = 0; cell < num_cells_; ++cell)
+          for (int64_t cell = 0; cell < num_cells_; ++cell) {
             add(answer, cell, custom_(answer, cell));
+          }
         }
         break;
     }

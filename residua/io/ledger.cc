@@ -230,11 +230,13 @@ std::vector<LedgerEntry> Ledger::Entries() const {
 Ledger::Balance Ledger::CurrentBalance() const {
   Balance balance;
   for (const LedgerEntry& entry : Entries()) {
-    if (entry.pcost < 0)
+    if (entry.pcost < 0) {
       Fail(ErrorKind::kRefused, "{}: entry {} has a negative cost", name_, entry.id);
+    }
     if (entry.kind == Kind::kGrant) balance.granted += entry.pcost;
-    if (entry.kind == Kind::kReserved || entry.kind == Kind::kConfirmed)
+    if (entry.kind == Kind::kReserved || entry.kind == Kind::kConfirmed) {
       balance.spent += entry.pcost;
+    }
   }
   return balance;
 }

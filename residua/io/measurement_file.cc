@@ -94,8 +94,9 @@ class ResidualAssembler {
     for (int64_t k = 0; k < plan_.mechanisms.size(); ++k) {
       expected += OrbitSize(plan_.classes, plan_.mechanisms[k]);
     }
-    if (expected != static_cast<long>(seen_.size()))
+    if (expected != static_cast<long>(seen_.size())) {
       FailChanged(path_, "attribute sets are missing");
+    }
   }
 
  private:
@@ -130,8 +131,9 @@ class ResidualAssembler {
     std::vector<int> indices;
     for (const std::string& name : names) {
       const auto index = plan_.domain.Find(name);
-      if (!index)
+      if (!index) {
         FailChanged(path_, fmt::format("it names the attribute '{}' that its plan does not", name));
+      }
       indices.push_back(*index);
     }
     attributes_ = plan_.domain.MakeSet(std::move(indices));
@@ -313,8 +315,9 @@ MeasurementFile::MeasurementFile(const std::filesystem::path& path) : path_(path
   plan_digest_ = Sha256(metadata["residua_plan"]);
   const auto stated = Metadata(plan_, metadata["residua_plan"]);
   for (const char* key : {"residua_neighbours", "residua_guarantee"}) {
-    if (metadata[key] != stated.at(key))
+    if (metadata[key] != stated.at(key)) {
       FailChanged(path_, "the guarantee it states is not its plan's");
+    }
   }
   const std::vector<std::string> types = {"BIGINT",          "BIGINT",  "VARCHAR[]", "BIGINT[]",
                                           "DECIMAL(38,0)[]", "VARCHAR", "VARCHAR"};

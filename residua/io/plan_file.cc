@@ -322,8 +322,9 @@ PlanFile FromJson(const Json& json) {
   file.data = {data.at("source").get<std::string>(), data.at("database").get<std::string>(),
                data.at("query").get<std::string>(), data.at("ledger").get<std::string>()};
   std::vector<Attribute> attributes;
-  for (const Json& attribute : json.at("attributes"))
+  for (const Json& attribute : json.at("attributes")) {
     attributes.push_back(AttributeFromJson(attribute));
+  }
   plan.domain = Domain(std::move(attributes));
   plan.workload = WorkloadFromJson(json.at("workload"), plan.domain);
   plan.objective = ParseObjective(json.at("objective").get<std::string>());

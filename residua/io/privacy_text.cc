@@ -10,8 +10,9 @@ namespace {
 double ParsePositive(const std::string& text, std::string_view name) {
   const Rational value = ParseRational(text, name);
   const double result = ToDoubleDown(value);
-  if (value <= 0 || !(result > 0))
+  if (value <= 0 || !(result > 0)) {
     Fail(ErrorKind::kBadInput, "{} is {}; it must be positive", name, text);
+  }
   return result;
 }
 

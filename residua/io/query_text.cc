@@ -38,8 +38,9 @@ class QuestionReader {
 
  private:
   void SkipSpaces() {
-    while (!rest_.empty() && std::isspace(static_cast<unsigned char>(rest_.front())) != 0)
+    while (!rest_.empty() && std::isspace(static_cast<unsigned char>(rest_.front())) != 0) {
       rest_.remove_prefix(1);
+    }
   }
 
   bool Take(std::string_view token) {
@@ -54,8 +55,9 @@ class QuestionReader {
     if (Take("\"")) {
       piece.quoted = true;
       for (;;) {
-        if (rest_.empty())
+        if (rest_.empty()) {
           Fail(ErrorKind::kBadInput, "the question has a quote that is not closed");
+        }
         if (Take("\"\"")) {
           piece.text += '"';
         } else if (Take("\"")) {

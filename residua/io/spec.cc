@@ -49,8 +49,9 @@ class SpecReader {
     try {
       return work();
     } catch (const Error& error) {
-      if (error.kind() == ErrorKind::kBroken || std::string_view(error.what()).starts_with(name_))
+      if (error.kind() == ErrorKind::kBroken || std::string_view(error.what()).starts_with(name_)) {
         throw;
+      }
       throw Error(error.kind(),
                   fmt::format("{}:{}: {}: {}", name_, node.source().begin.line, key, error.what()));
     }
@@ -61,8 +62,9 @@ class SpecReader {
     for (const auto& [key, node] : table) {
       if (std::find(known.begin(), known.end(), key.str()) != known.end()) continue;
       std::string list;
-      for (const std::string_view k : known)
+      for (const std::string_view k : known) {
         list += fmt::format("{}{}", list.empty() ? "" : ", ", k);
+      }
       FailAt(node, Join(path, key.str()), fmt::format("is not a known key; known are {}", list));
     }
   }

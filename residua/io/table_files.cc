@@ -63,8 +63,9 @@ std::string CsvField(const std::string& text) {
 void WriteCsv(const fs::path& path, PublishedTable table) {
   FileInProgress file(path);
   fmt::memory_buffer text;
-  for (const std::string& name : table.attributes)
+  for (const std::string& name : table.attributes) {
     fmt::format_to(std::back_inserter(text), "{},", CsvField(name));
+  }
   fmt::format_to(std::back_inserter(text), "estimate,std_dev,ci_lower,ci_upper\n");
   for (auto& axis : table.labels) {
     for (std::string& label : axis) label = CsvField(label);
@@ -113,8 +114,9 @@ class ParquetRows {
 
  private:
   static std::vector<std::string> Names(std::vector<std::string> names) {
-    for (const char* name : {"estimate", "std_dev", "ci_lower", "ci_upper"})
+    for (const char* name : {"estimate", "std_dev", "ci_lower", "ci_upper"}) {
       names.emplace_back(name);
+    }
     return names;
   }
   static ParquetBatch Empty(size_t num_text) {
@@ -188,8 +190,9 @@ class FolderWriter final : public TableWriter {
     const bool replaces = fs::exists(path_);
     if (replaces) fs::rename(path_, old, error);
     if (!error) fs::rename(in_progress_, path_, error);
-    if (error)
+    if (error) {
       Fail(ErrorKind::kIo, "{}: cannot be put in place: {}", path_.string(), error.message());
+    }
     in_progress_.clear();
     if (replaces) fs::remove_all(old, error);
   }
@@ -248,8 +251,9 @@ std::string TableFileName(const std::vector<std::string>& attributes) {
     }
   }
   if (name == "total") return "total%20";  // an attribute of that name, not the 0-way table
-  if (name.size() > kMaxNameBytes)
+  if (name.size() > kMaxNameBytes) {
     return name.substr(0, kMaxNameBytes - 20) + "_" + Sha256(name).substr(7, 16);
+  }
   return name;
 }
 

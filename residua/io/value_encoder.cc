@@ -37,8 +37,9 @@ std::optional<double> ParseNumber(std::string_view text) {
     return std::nullopt;
   }
   // Beyond a double: strtod says which way, to zero or to an infinity.
-  if (error == std::errc::result_out_of_range)
+  if (error == std::errc::result_out_of_range) {
     return std::strtod(std::string(text).c_str(), nullptr);
+  }
   return value;
 }
 

@@ -109,8 +109,9 @@ class Planner {
       if (index_.Insert(k)) order_.push_back(k);
     }
     num_cells_.resize(sets.size());
-    for (const int k : order_)
+    for (const int k : order_) {
       num_cells_[static_cast<size_t>(k)] = NumCellsInMemory(domain, Set(k));
+    }
     std::stable_sort(order_.begin(), order_.end(), [&](int a, int b) {
       if (Set(a).size() != Set(b).size()) return Set(a).size() > Set(b).size();
       return Cells(a) > Cells(b);
@@ -222,8 +223,9 @@ class Planner {
       if (!(maximal_set_sizes_ >> (std::popcount(mask) + 1) & 1)) continue;
       // Hashes alone: a collision could make the plan dearer, not wrong.
       const int k = index_.Find(hashes[mask] + added_hash, [](int) { return true; });
-      if (k < 0 || is_covered_[static_cast<size_t>(k)] || !is_maximal_[static_cast<size_t>(k)])
+      if (k < 0 || is_covered_[static_cast<size_t>(k)] || !is_maximal_[static_cast<size_t>(k)]) {
         continue;
+      }
       cost += Cost(Cells(k), Set(k).size());
     }
     return cost;

@@ -55,8 +55,9 @@ NoisyValues AddNoise(const TrueResidual& residual, const Rational& variance, Bit
   }
   std::vector<int64_t> noise(size);
   SampleDiscreteGaussian(variance, bits, std::span<int64_t>(noise));
-  if (const auto* narrow = std::get_if<std::vector<int64_t>>(&values))
+  if (const auto* narrow = std::get_if<std::vector<int64_t>>(&values)) {
     return AddNarrow(*narrow, noise);
+  }
   return AddWide(std::get<std::vector<Int128>>(values), noise);
 }
 

@@ -26,8 +26,9 @@ void ApplySubtractionAlongAxis(const Axis& axis, std::vector<Value>& values) {
   for (int64_t o = 0; o < axis.outer; ++o, slab += axis.size * axis.inner) {
     std::fill(sums.begin(), sums.end(), Value{0});
     for (int64_t k = 0; k < axis.size; ++k) {
-      for (int64_t c = 0; c < axis.inner; ++c)
+      for (int64_t c = 0; c < axis.inner; ++c) {
         sums[static_cast<size_t>(c)] += slab[k * axis.inner + c];
+      }
     }
     for (int64_t k = 0; k < axis.size; ++k) {
       for (int64_t c = 0; c < axis.inner; ++c) {

@@ -229,8 +229,9 @@ WorkloadOrbits FindSymmetry(const Domain& domain, const Workload& workload) {
   std::vector<int> first_of_type;
   for (int i = 0; i < domain.size(); ++i) {
     size_t type = 0;
-    while (type < first_of_type.size() && !SameQueries(domain[first_of_type[type]], domain[i]))
+    while (type < first_of_type.size() && !SameQueries(domain[first_of_type[type]], domain[i])) {
       ++type;
+    }
     if (type == first_of_type.size()) first_of_type.push_back(i);
     type_of.push_back(static_cast<int>(type));
   }

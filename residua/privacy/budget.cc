@@ -61,8 +61,9 @@ Guarantee GuaranteeOf(const Rational& pcost, double delta) {
   g.pcost = ToDoubleUp(pcost);
   g.rho = ToDoubleUp(pcost / 2);
   g.mu = std::nextafter(std::sqrt(g.pcost), std::numeric_limits<double>::infinity());
-  if (Rational(std::sqrt(g.pcost)) * Rational(std::sqrt(g.pcost)) >= pcost)
+  if (Rational(std::sqrt(g.pcost)) * Rational(std::sqrt(g.pcost)) >= pcost) {
     g.mu = std::sqrt(g.pcost);
+  }
   g.epsilon = EpsilonFromZcdp(g.rho, delta);
   g.epsilon_continuous = EpsilonFromGaussian(g.mu, delta);
   g.delta = delta;

@@ -52,8 +52,9 @@ template <int64_t kWidth>
   for (; c + kWidth <= num_columns; c += kWidth) {
     double sums[kWidth] = {};
     for (int64_t r = 0; r < num_rows; ++r) {
-      for (int64_t lane = 0; lane < kWidth; ++lane)
+      for (int64_t lane = 0; lane < kWidth; ++lane) {
         sums[lane] += values[r * num_columns + c + lane];
+      }
     }
     for (int64_t lane = 0; lane < kWidth; ++lane) out[c + lane] = sums[lane];
   }
@@ -284,8 +285,9 @@ double DotProduct(const double* values, const double* weights, int64_t count) {
   double lanes[kLanes] = {};
   int64_t k = 0;
   for (; k + kLanes <= count; k += kLanes) {
-    for (int64_t lane = 0; lane < kLanes; ++lane)
+    for (int64_t lane = 0; lane < kLanes; ++lane) {
       lanes[lane] += values[k + lane] * weights[k + lane];
+    }
   }
   double sum = 0;
   for (const double lane : lanes) sum += lane;

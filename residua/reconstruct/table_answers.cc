@@ -47,8 +47,9 @@ AxisAnswers MakeAxisAnswers(const Attribute& attribute, const ResidualBasis& bas
     return axis;
   }
   if (!TellsAllCellsApart(basis)) {
-    for (int64_t k = 0; k < axis.size(); ++k)
+    for (int64_t k = 0; k < axis.size(); ++k) {
       CheckDetermined(attribute, basis, axis.queries.Row(k));
+    }
   }
   const Eigen::VectorXd residual =
       axis.queries.QuadraticForms(basis.residual * basis.residual.transpose());

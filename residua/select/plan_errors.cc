@@ -106,8 +106,9 @@ double EvaluateLoss(const ObjectiveRows& rows, std::span<const double> noise_var
   Multiply(rows.matrix, noise_variance, variances);
   if (rows.objective.kind == Objective::Kind::kMaxVariance) {
     double loss = 0;
-    for (size_t j = 0; j < variances.size(); ++j)
+    for (size_t j = 0; j < variances.size(); ++j) {
       loss = std::max(loss, rows.weight[j] * variances[j]);
+    }
     return loss;
   }
   std::vector<double> gradient(variances.size());

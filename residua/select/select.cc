@@ -258,8 +258,9 @@ Plan SelectForLoss(const SelectRequest& request, const ConvexLoss& loss) {
     NoiseSolution best = solve(high);
     while (!meets(best)) {
       high *= 4;
-      if (high > 1e30)
+      if (high > 1e30) {
         Fail(ErrorKind::kBadInput, "no privacy budget reaches the loss {}", target.loss);
+      }
       best = solve(high);
     }
     double low = high / 4;
