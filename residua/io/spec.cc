@@ -268,7 +268,8 @@ class SpecReader {
     }
     std::stable_sort(groups.begin(), groups.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (auto& [height, group] : groups) {
+    for (auto& entry : groups) {
+      CellGroup& group = entry.second;
       const bool taken =
           leaves.contains(group.name) ||
           std::any_of(attribute->groups.begin(), attribute->groups.end(),

