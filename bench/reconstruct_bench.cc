@@ -283,7 +283,7 @@ void Main() {
   BenchTables(100, 10, 4, 9, "154.5");
   BenchTables(5, 512, 3, 3, "166.0");
   fmt::print(
-      "\nseconds: ReconstructTables, each table once into a batch buffer (16 MiB, which the caches "
+      "\nseconds: ReconstructTables, each table once into a batch buffer (4 MiB, which the caches "
       "hold; one "
       "table of 1 GiB for 512*5), handed to a visitor that only counts them. fill, memset: as many "
       "bytes "

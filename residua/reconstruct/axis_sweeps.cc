@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "residua/base/error.h"
 
 #if defined(__x86_64__)
 #include <emmintrin.h>
@@ -9,7 +13,7 @@
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__)
-#define RESIDUA_VECTORISED __attribute__((target_clones("avx2", "default")))
+#define RESIDUA_VECTORISED __attribute__((target_clones("arch=x86-64-v3", "default")))
 #else
 #define RESIDUA_VECTORISED
 #endif
@@ -29,6 +33,10 @@ inline double ToDouble(int64_t value) {
   const auto high = std::bit_cast<double>((shifted >> 32) | 0x4530000000000000u);
   const auto low = std::bit_cast<double>((shifted & 0xffffffffu) | 0x4330000000000000u);
   return (high - (0x1p84 + 0x1p63 + 0x1p52)) + low;
+}
+
+inline double Quotient(double value, double high, double low) {
+  return std::fma(value, high, value * low);
 }
 
 inline double SumInLanes(const double* values, int64_t count) {
@@ -70,6 +78,11 @@ template <int64_t kWidth>
 }
 
 }  // namespace
+
+Divisor::Divisor(double divisor) : high(1 / divisor) {
+  RESIDUA_CHECK(divisor >= 1 && divisor < 0x1p48);
+  low = std::fma(-divisor, high, 1.0) / divisor;
+}
 
 RESIDUA_VECTORISED
 void ConvertValues(const int64_t* __restrict values, int64_t count, double* __restrict out) {
@@ -121,8 +134,9 @@ void AddScaled(const double* __restrict values, double factor, int64_t count,
 }
 
 RESIDUA_VECTORISED
-void DivideInto(const double* values, double divisor, int64_t count, double* out) {
-  for (int64_t k = 0; k < count; ++k) out[k] = values[k] / divisor;
+void DivideInto(const double* values, const Divisor& divisor, int64_t count, double* out) {
+  const auto [high, low] = divisor;
+  for (int64_t k = 0; k < count; ++k) out[k] = Quotient(values[k], high, low);
 }
 
 RESIDUA_VECTORISED
@@ -134,7 +148,85 @@ void SubtractMean(const double* __restrict mean, double size, int64_t count,
 
 namespace {
 
-// With the number of columns known to the compiler, or 0: a short row is a few registers.
+// Four or two doubles in a register, where the processor has such.
+using FourDoubles [[gnu::vector_size(4 * sizeof(double))]] = double;
+using TwoDoubles [[gnu::vector_size(2 * sizeof(double))]] = double;
+
+// A row of kSize doubles, kept in registers: a length that the compiler does not know costs short
+// rows more than their sums do.
+template <int64_t kSize>
+class ShortRow {
+ public:
+  [[gnu::always_inline]] explicit ShortRow(const double* values) {
+    for (int64_t k = 0; k < kFours; ++k) std::memcpy(&fours_[k], values + 4 * k, sizeof fours_[k]);
+    if constexpr (kHasTwo) std::memcpy(&two_, values + 4 * kFours, sizeof two_);
+    if constexpr (kHasOne) one_ = values[kSize - 1];
+  }
+  ShortRow() = default;
+
+  [[gnu::always_inline]] void Store(double* values) const {
+    for (int64_t k = 0; k < kFours; ++k) std::memcpy(values + 4 * k, &fours_[k], sizeof fours_[k]);
+    if constexpr (kHasTwo) std::memcpy(values + 4 * kFours, &two_, sizeof two_);
+    if constexpr (kHasOne) values[kSize - 1] = one_;
+  }
+
+  // this += factor row.
+  [[gnu::always_inline]] void Add(const ShortRow& row, double factor) {
+    for (int64_t k = 0; k < kFours; ++k) fours_[k] += row.fours_[k] * factor;
+    if constexpr (kHasTwo) two_ += row.two_ * factor;
+    if constexpr (kHasOne) one_ += row.one_ * factor;
+  }
+  [[gnu::always_inline]] void Add(const ShortRow& row) {
+    for (int64_t k = 0; k < kFours; ++k) fours_[k] += row.fours_[k];
+    if constexpr (kHasTwo) two_ += row.two_;
+    if constexpr (kHasOne) one_ += row.one_;
+  }
+  [[gnu::always_inline]] void Add(double shift) {
+    for (int64_t k = 0; k < kFours; ++k) fours_[k] += shift;
+    if constexpr (kHasTwo) two_ += shift;
+    if constexpr (kHasOne) one_ += shift;
+  }
+  [[gnu::always_inline]] double Sum() const {
+    TwoDoubles sum = {0, 0};
+    if constexpr (kFours > 0) {
+      FourDoubles fours = fours_[0];
+      for (int64_t k = 1; k < kFours; ++k) fours += fours_[k];
+      sum = TwoDoubles{fours[0], fours[1]} + TwoDoubles{fours[2], fours[3]};
+    }
+    if constexpr (kHasTwo) sum += two_;
+    return kHasOne ? sum[0] + sum[1] + one_ : sum[0] + sum[1];
+  }
+
+ private:
+  static constexpr int64_t kFours = kSize / 4;
+  static constexpr bool kHasTwo = kSize % 4 >= 2;
+  static constexpr bool kHasOne = kSize % 2 != 0;
+
+  FourDoubles fours_[kFours > 0 ? kFours : 1] = {};
+  TwoDoubles two_ = {};
+  double one_ = 0;
+};
+
+template <int64_t kColumns>
+[[gnu::always_inline]] inline void SumPlane(const double* __restrict cells, int64_t num_rows,
+                                            int64_t num_columns, double* __restrict column_sums,
+                                            double* __restrict row_sums) {
+  if constexpr (kColumns > 0) {
+    ShortRow<kColumns> sums;
+    for (int64_t r = 0; r < num_rows; ++r) {
+      const ShortRow<kColumns> row(cells + r * kColumns);
+      sums.Add(row);
+      row_sums[r] = row.Sum();
+    }
+    sums.Store(column_sums);
+  } else {
+    SumOverRows(cells, num_rows, num_columns, column_sums);
+    for (int64_t r = 0; r < num_rows; ++r) {
+      row_sums[r] = SumInLanes(cells + r * num_columns, num_columns);
+    }
+  }
+}
+
 template <int64_t kColumns>
 [[gnu::always_inline]] inline void SumShortCube(const int64_t* __restrict values,
                                                 const CubeSizes& sizes, const int64_t* next,
@@ -154,10 +246,66 @@ template <int64_t kColumns>
       // A few lines at a time: all at once would wait for one another.
       for (int64_t p = 0; p < plane; p += kLanes) __builtin_prefetch(next + slab * plane + p, 0, 2);
     }
-    SumOverRows(cells, sizes.rows, num_columns, sums_1 + slab * num_columns);
-    for (int64_t r = 0; r < sizes.rows; ++r) {
-      *sums_2++ = SumInLanes(cells + r * num_columns, num_columns);
+    SumPlane<kColumns>(cells, sizes.rows, num_columns, sums_1 + slab * num_columns,
+                       sums_2 + slab * sizes.rows);
+  }
+}
+
+// values = C (face - values / divisor), C centring the columns.
+template <int64_t kColumns>
+[[gnu::always_inline]] inline void CentreFace(const double* __restrict face, int64_t num_rows,
+                                              int64_t num_columns, double divisor,
+                                              double* __restrict buffer,
+                                              double* __restrict values) {
+  const double factor = -1 / divisor;
+  const double per_row = -1 / static_cast<double>(num_rows);
+  if constexpr (kColumns > 0) {
+    ShortRow<kColumns> sums;
+    for (int64_t r = 0; r < num_rows; ++r) {
+      ShortRow<kColumns> row(face + r * kColumns);
+      row.Add(ShortRow<kColumns>(values + r * kColumns), factor);
+      row.Store(values + r * kColumns);
+      sums.Add(row);
     }
+    for (int64_t r = 0; r < num_rows; ++r) {
+      ShortRow<kColumns> row(values + r * kColumns);
+      row.Add(sums, per_row);
+      row.Store(values + r * kColumns);
+    }
+  } else {
+    for (int64_t p = 0; p < num_rows * num_columns; ++p) values[p] = face[p] + values[p] * factor;
+    SumOverRows(values, num_rows, num_columns, buffer);
+    for (int64_t r = 0; r < num_rows; ++r, values += num_columns) {
+      for (int64_t c = 0; c < num_columns; ++c) values[c] += buffer[c] * per_row;
+    }
+  }
+}
+
+template <int64_t kColumns>
+[[gnu::always_inline]] inline void CentreRows(int64_t num_rows, int64_t num_columns,
+                                              double* __restrict values) {
+  const double per_column = -1 / static_cast<double>(num_columns);
+  for (int64_t r = 0; r < num_rows; ++r, values += num_columns) {
+    if constexpr (kColumns > 0) {
+      ShortRow<kColumns> row(values);
+      row.Add(row.Sum() * per_column);
+      row.Store(values);
+    } else {
+      const double shift = SumInLanes(values, num_columns) * per_column;
+      for (int64_t c = 0; c < num_columns; ++c) values[c] += shift;
+    }
+  }
+}
+
+// out[c] = (cells[c] + (addend_a[c] + addend_b[c] + shift)) / divisor, c of [begin, end).
+[[gnu::always_inline]] inline void AddToColumns(int64_t begin, int64_t end,
+                                                const double* __restrict cells,
+                                                const double* __restrict addend_a,
+                                                const double* __restrict addend_b, double shift,
+                                                const Divisor& divisor, double* __restrict out) {
+  const auto [high, low] = divisor;
+  for (int64_t c = begin; c < end; ++c) {
+    out[c] = Quotient(cells[c] + (addend_a[c] + addend_b[c] + shift), high, low);
   }
 }
 
@@ -166,15 +314,21 @@ template <int64_t kColumns>
                                                   const CubeSizes& sizes,
                                                   const double* __restrict addend_0,
                                                   const double* __restrict addend_1,
-                                                  const double* __restrict addend_2, double divisor,
-                                                  double* __restrict out) {
+                                                  const double* __restrict addend_2,
+                                                  const Divisor& divisor, double* __restrict out) {
   const int64_t num_columns = kColumns > 0 ? kColumns : sizes.columns;
+  // Fours, then two, then one: the compiler vectorises each by itself.
+  const int64_t fours_end = num_columns / 4 * 4;
+  const int64_t twos_end = num_columns / 2 * 2;
+  const Divisor by = divisor;
   for (int64_t slab = 0; slab < sizes.slabs; ++slab, addend_1 += num_columns) {
+    const double* addend = addend_0;
     for (int64_t r = 0; r < sizes.rows; ++r) {
       const double shift = *addend_2++;
-      for (int64_t c = 0; c < num_columns; ++c) {
-        out[c] = (cells[c] + (addend_0[r * num_columns + c] + addend_1[c] + shift)) / divisor;
-      }
+      AddToColumns(0, fours_end, cells, addend, addend_1, shift, by, out);
+      AddToColumns(fours_end, twos_end, cells, addend, addend_1, shift, by, out);
+      AddToColumns(twos_end, num_columns, cells, addend, addend_1, shift, by, out);
+      addend += num_columns;
       cells += num_columns;
       out += num_columns;
     }
@@ -183,40 +337,60 @@ template <int64_t kColumns>
 
 }  // namespace
 
-#define RESIDUA_FOR_SHORT_ROWS(CASE) \
-  CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8) CASE(9) CASE(10) CASE(11) CASE(12)
+// FUNCTION<N> with N the number of columns, known to the compiler, or 0 if it is large. A lambda
+// would not be compiled for each processor.
+#define RESIDUA_CASE(N, FUNCTION, ...) \
+  case N:                              \
+    FUNCTION<N>(__VA_ARGS__);          \
+    break;
+#define RESIDUA_FOR_COLUMNS(NUM_COLUMNS, ...) \
+  switch (NUM_COLUMNS) {                      \
+    RESIDUA_CASE(2, __VA_ARGS__)              \
+    RESIDUA_CASE(3, __VA_ARGS__)              \
+    RESIDUA_CASE(4, __VA_ARGS__)              \
+    RESIDUA_CASE(5, __VA_ARGS__)              \
+    RESIDUA_CASE(6, __VA_ARGS__)              \
+    RESIDUA_CASE(7, __VA_ARGS__)              \
+    RESIDUA_CASE(8, __VA_ARGS__)              \
+    RESIDUA_CASE(9, __VA_ARGS__)              \
+    RESIDUA_CASE(10, __VA_ARGS__)             \
+    RESIDUA_CASE(11, __VA_ARGS__)             \
+    RESIDUA_CASE(12, __VA_ARGS__)             \
+    RESIDUA_CASE(16, __VA_ARGS__)             \
+    default:                                  \
+      RESIDUA_FOR_ANY(__VA_ARGS__)            \
+  }
+#define RESIDUA_FOR_ANY(FUNCTION, ...) FUNCTION<0>(__VA_ARGS__);
 
 RESIDUA_VECTORISED
 void SumSmallCube(const int64_t* values, const CubeSizes& sizes, const int64_t* next, double* cells,
-                  double* sums_0, double* sums_1, double* sums_2) {
-  switch (sizes.columns) {
-#define RESIDUA_CASE(N) \
-  case N:               \
-    return SumShortCube<N>(values, sizes, next, cells, sums_0, sums_1, sums_2);
-    RESIDUA_FOR_SHORT_ROWS(RESIDUA_CASE)
-#undef RESIDUA_CASE
-    default:
-      return SumShortCube<0>(values, sizes, next, cells, sums_0, sums_1, sums_2);
-  }
+                  double* sums_0, double* sums_1,
+                  double* sums_2){RESIDUA_FOR_COLUMNS(sizes.columns, SumShortCube, values, sizes,
+                                                      next, cells, sums_0, sums_1, sums_2)}
+
+RESIDUA_VECTORISED
+    void CorrectSmallCube(const CubeSizes& sizes, const double* const* faces, double* buffer,
+                          double* sums_0, double* sums_1, double* sums_2) {
+  const auto [slabs, rows, columns] = sizes;
+  SubtractMean(faces[0], static_cast<double>(slabs), rows * columns, sums_0);
+  RESIDUA_FOR_COLUMNS(columns, CentreFace, faces[1], slabs, columns, static_cast<double>(rows),
+                      buffer, sums_1)
+  RESIDUA_FOR_COLUMNS(rows, CentreFace, faces[2], slabs, rows, static_cast<double>(columns), buffer,
+                      sums_2)
+  RESIDUA_FOR_COLUMNS(rows, CentreRows, slabs, rows, sums_2)
 }
 
 RESIDUA_VECTORISED
 void AddToSmallCube(const double* cells, const CubeSizes& sizes, const double* addend_0,
-                    const double* addend_1, const double* addend_2, double divisor, double* out) {
-  switch (sizes.columns) {
-#define RESIDUA_CASE(N) \
-  case N:               \
-    return AddToShortCube<N>(cells, sizes, addend_0, addend_1, addend_2, divisor, out);
-    RESIDUA_FOR_SHORT_ROWS(RESIDUA_CASE)
+                    const double* addend_1, const double* addend_2, const Divisor& divisor,
+                    double* out){RESIDUA_FOR_COLUMNS(sizes.columns, AddToShortCube, cells, sizes,
+                                                     addend_0, addend_1, addend_2, divisor, out)}
+#undef RESIDUA_FOR_COLUMNS
+#undef RESIDUA_FOR_ANY
 #undef RESIDUA_CASE
-    default:
-      return AddToShortCube<0>(cells, sizes, addend_0, addend_1, addend_2, divisor, out);
-  }
-}
 
-RESIDUA_VECTORISED
-double SumLongRow(const int64_t* __restrict values, int64_t count, double* __restrict sums_a,
-                  double* __restrict sums_b) {
+RESIDUA_VECTORISED double SumLongRow(const int64_t* __restrict values, int64_t count,
+                                     double* __restrict sums_a, double* __restrict sums_b) {
   double lanes[kLanes] = {};
   int64_t k = 0;
   for (; k + kLanes <= count; k += kLanes) {
@@ -256,16 +430,17 @@ inline void StreamToMemory(const double* values, int64_t count, double* out) {
 
 RESIDUA_VECTORISED
 void AddToLongRow(const int64_t* __restrict values, const double* __restrict addend_a,
-                  const double* __restrict addend_b, double shift, double divisor, int64_t count,
-                  double* __restrict out) {
+                  const double* __restrict addend_b, double shift, const Divisor& divisor,
+                  int64_t count, double* __restrict out) {
+  const auto [high, low] = divisor;
   constexpr int64_t kStep = 64;
   double step[kStep];
   for (int64_t begin = 0; begin < count; begin += kStep) {
     const int64_t size = std::min(kStep, count - begin);
     for (int64_t k = 0; k < size; ++k) {
-      step[k] =
-          (ToDouble(values[begin + k]) + (addend_a[begin + k] + addend_b[begin + k] + shift)) /
-          divisor;
+      const double sum =
+          ToDouble(values[begin + k]) + (addend_a[begin + k] + addend_b[begin + k] + shift);
+      step[k] = Quotient(sum, high, low);
     }
     StreamToMemory(step, size, out + begin);
   }

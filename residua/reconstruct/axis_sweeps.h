@@ -14,7 +14,20 @@ struct AxisView {
 };
 
 // The sweeps reconstruction consists of. Compiled twice on x86-64, for every processor and for
-// those with AVX2; the results are the same.
+// those with AVX2 and FMA; the results are the same.
+
+// x / d by a product and a sum: with `high` = 1 / d rounded and `low` what is missing from it,
+//   quotient = x high + round(x low), rounded once.
+// For a whole number 1 <= d < 2^48 this is the double nearest to x / d, as a division gives, and
+// several times faster: before the last rounding it is x / d to 2^-103 of itself, and no quotient
+// of a 53-bit and a 48-bit number, unless it is a double, is that close to where rounding turns.
+// Counts without noise come back exactly.
+struct Divisor {
+  explicit Divisor(double divisor);
+
+  double high = 1;
+  double low = 0;
+};
 
 // The nearest doubles.
 void ConvertValues(const int64_t* values, int64_t count, double* out);
@@ -32,9 +45,8 @@ void AddScaled(const double* values, double factor, int64_t count, double* out);
 // values = mean - values / size.
 void SubtractMean(const double* mean, double size, int64_t count, double* values);
 
-// out = values / divisor. Division, not multiplication by the inverse: counts without noise come
-// back exactly.
-void DivideInto(const double* values, double divisor, int64_t count, double* out);
+// out = values / divisor.
+void DivideInto(const double* values, const Divisor& divisor, int64_t count, double* out);
 
 // A small three-way table in one go. Its cells as doubles, and their sums along each axis. As many
 // values at `next`, unless it is null, are fetched from memory meanwhile.
@@ -46,9 +58,16 @@ struct CubeSizes {
 void SumSmallCube(const int64_t* values, const CubeSizes& sizes, const int64_t* next, double* cells,
                   double* sums_0, double* sums_1, double* sums_2);
 
+// Then, from these sums s_k and the means faces[k] along each axis, with C_k as in completion.h,
+//   s_0 = face_0 - s_0 / n_0,  s_1 = C_0 (face_1 - s_1 / n_1),  s_2 = C_0 C_1 (face_2 - s_2 / n_2).
+// `buffer` has a place for a row of cells, and for one of rows.
+void CorrectSmallCube(const CubeSizes& sizes, const double* const* faces, double* buffer,
+                      double* sums_0, double* sums_1, double* sums_2);
+
 // And out = (cells + addend_0 + addend_1 + addend_2, each spread along its axis) / divisor.
 void AddToSmallCube(const double* cells, const CubeSizes& sizes, const double* addend_0,
-                    const double* addend_1, const double* addend_2, double divisor, double* out);
+                    const double* addend_1, const double* addend_2, const Divisor& divisor,
+                    double* out);
 
 // For one row of a large table: sums_a += values, sums_b += values; gives the sum of the values.
 double SumLongRow(const int64_t* values, int64_t count, double* sums_a, double* sums_b);
@@ -56,7 +75,7 @@ double SumLongRow(const int64_t* values, int64_t count, double* sums_a, double* 
 // And out = (values + addend_a + addend_b + shift) / divisor, past the caches. Once its rows are
 // done, and before another thread may read them, a thread calls FinishLongRows.
 void AddToLongRow(const int64_t* values, const double* addend_a, const double* addend_b,
-                  double shift, double divisor, int64_t count, double* out);
+                  double shift, const Divisor& divisor, int64_t count, double* out);
 void FinishLongRows();
 
 // The sum, in a fixed order.

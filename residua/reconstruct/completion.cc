@@ -49,7 +49,8 @@ class Completion {
   }
 
   template <typename Value>
-  void Run(const Value* values, std::span<const double* const> faces, double divisor, double* out) {
+  void Run(const Value* values, std::span<const double* const> faces, double number, double* out) {
+    const Divisor divisor(number);
     if constexpr (std::is_same_v<Value, int64_t>) {
       if (order_ == 3 && centred_ == 7 && num_cells_ <= kSmallCubeCells) {
         RunSmallCube(values, faces, divisor, out);
@@ -88,15 +89,16 @@ class Completion {
     return buffer;
   }
 
-  void RunSmallCube(const int64_t* values, std::span<const double* const> faces, double divisor,
-                    double* out) {
+  void RunSmallCube(const int64_t* values, std::span<const double* const> faces,
+                    const Divisor& divisor, double* out) {
     const CubeSizes sizes{Size(0), Size(1), Size(2)};
     double* cells = buffers_.blocks[0].Resize(num_cells_);
     for (int k = 0; k < 3; ++k) {
       buffers_.corrections[static_cast<size_t>(k)].Resize(num_cells_ / Size(k));
     }
     SumSmallCube(values, sizes, buffers_.next, cells, Correction(0), Correction(1), Correction(2));
-    Correct(faces);
+    CorrectSmallCube(sizes, faces.data(), buffers_.sums.Resize(std::max(Size(1), Size(2))),
+                     Correction(0), Correction(1), Correction(2));
     AddToSmallCube(cells, sizes, Correction(0), Correction(1), Correction(2), divisor, out);
   }
 
@@ -188,7 +190,7 @@ class Completion {
   }
 
   template <typename Value>
-  void Add(const Value* values, double divisor, double* out) {
+  void Add(const Value* values, const Divisor& divisor, double* out) {
     ForEach(is_parallel_, num_parts_, [&](int64_t part) {
       double* cells = buffers_.blocks[static_cast<size_t>(part)].Resize(block_cells_);
       const int64_t end = (part + 1) * num_blocks_ / num_parts_;

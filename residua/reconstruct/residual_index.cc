@@ -106,7 +106,8 @@ ResidualIndex::ResidualIndex(Domain domain, std::vector<ResidualBasis> basis_of_
   }
 }
 
-int64_t ResidualIndex::FindAfter(int64_t last, std::span<const int> set) const {
+int64_t ResidualIndex::FindNear(int64_t last, std::span<const int> set) const {
+  if (last >= 0 && std::ranges::equal(sets_[last], set)) return last;
   if (last + 1 < size() && std::ranges::equal(sets_[last + 1], set)) return last + 1;
   return sets_.Find(set).value_or(-1);
 }

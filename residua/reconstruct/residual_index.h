@@ -52,9 +52,9 @@ class ResidualIndex {
   std::span<const int> set(int64_t id) const { return sets_[id]; }
   int64_t size() const { return sets_.size(); }
 
-  // -1 if the set was not measured. Sets are often asked for in the order they were given in: the
-  // one after `last`, an id or -1, is looked at first.
-  int64_t FindAfter(int64_t last, std::span<const int> set) const;
+  // -1 if the set was not measured. Sets are often asked for in the order they were given in:
+  // `last`, an id or -1, and the one after it are looked at first.
+  int64_t FindNear(int64_t last, std::span<const int> set) const;
 
   // Null if the set was not measured.
   const Entry* Find(std::span<const int> set) const {

@@ -19,6 +19,10 @@
 namespace residua {
 namespace {
 
+// Smaller tables that several tables share are kept up to this many cells, 16 MiB: what the caches
+// do not hold is as quickly made again.
+constexpr int64_t kMaxFaceCells = int64_t{1} << 21;
+
 // Small tables of ordinary attributes only, made from the tables one attribute smaller, each of
 // which is made once, whatever the number of tables it is part of.
 class SharedFaces {
@@ -34,11 +38,18 @@ class SharedFaces {
     face_ids_.resize(static_cast<size_t>(num_faces));
     std::vector<std::atomic<bool>> is_asked(begin_.size());
     const auto ask = [&](int64_t id) { return !is_asked[static_cast<size_t>(id)].exchange(true); };
-    tbb::parallel_for(size_t{0}, tables.size(), [&](size_t t) {
-      if (!IsSuitable(tables[t])) return;
-      FindFaces(tables[t], FaceIds(t));
-      for (const int64_t id : FaceIds(t)) {
-        if (id >= 0 && !is_asked[static_cast<size_t>(id)].load(std::memory_order_relaxed)) ask(id);
+    tbb::parallel_for(tbb::blocked_range<size_t>(0, tables.size()), [&](const auto& range) {
+      std::vector<int64_t> last;
+      for (size_t t = range.begin(); t < range.end(); ++t) {
+        if (!IsSuitable(tables[t])) continue;
+        last.resize(tables[t].size(), -1);
+        FindFaces(tables[t], last);
+        std::ranges::copy(last, FaceIds(t).begin());
+        for (const int64_t id : last) {
+          if (id >= 0 && !is_asked[static_cast<size_t>(id)].load(std::memory_order_relaxed)) {
+            ask(id);
+          }
+        }
       }
     });
     std::vector<int64_t> asked;
@@ -51,7 +62,7 @@ class SharedFaces {
       const AttributeSet set = SetOf(asked[k]);
       num_cells = CheckedAdd(num_cells, index.NumCells(set));
       if (num_cells > max_cells) return;
-      ids.resize(set.size());
+      ids.assign(set.size(), -1);
       FindFaces(set, ids);
       for (const int64_t id : ids) {
         if (id >= 0 && ask(id)) asked.push_back(id);
@@ -65,10 +76,10 @@ class SharedFaces {
   template <typename CountsOf, typename Otherwise>
   void Make(size_t first, size_t last, ReconstructionWorkspace& workspace,
             const CountsOf& counts_of, const Otherwise& otherwise) const {
-    int64_t next = index_.FindAfter(-1, tables_[first]);
+    int64_t next = index_.FindNear(-1, tables_[first]);
     for (size_t t = first; t < last; ++t) {
       const int64_t id = next;
-      next = t + 1 < last ? index_.FindAfter(id, tables_[t + 1]) : -1;
+      next = t + 1 < last ? index_.FindNear(id, tables_[t + 1]) : -1;
       workspace.buffers().next = id < 0 || next < 0 ? nullptr : SameShape(id, next);
       const std::span<double> counts = counts_of(t);
       if (static_cast<int64_t>(counts.size()) >= kLargeTableCells) continue;
@@ -99,6 +110,7 @@ class SharedFaces {
     return AttributeSet(index_.set(id).begin(), index_.set(id).end());
   }
 
+  // `ids` hold those of another table, often the one before, or -1.
   void FindFaces(const AttributeSet& table, std::span<int64_t> ids) const {
     int face[64];
     for (size_t k = 0; k < table.size(); ++k) {
@@ -106,7 +118,7 @@ class SharedFaces {
       for (size_t j = 0; j < table.size(); ++j) {
         if (j != k) face[size++] = table[j];
       }
-      ids[k] = index_.FindAfter(-1, std::span<const int>(face, size));
+      ids[k] = index_.FindNear(ids[k], std::span<const int>(face, size));
     }
   }
 
@@ -127,7 +139,7 @@ class SharedFaces {
       tbb::parallel_for(size_t{0}, members.size(), [&](size_t m) {
         const int64_t id = members[m];
         const AttributeSet set = SetOf(id);
-        std::vector<int64_t> faces(set.size());
+        std::vector<int64_t> faces(set.size(), -1);
         FindFaces(set, faces);
         const int64_t at = begin[static_cast<size_t>(id)];
         if (Make(id, set, faces, workspaces.local(),
@@ -198,7 +210,7 @@ void ReconstructTables(const ResidualIndex& index, std::span<const AttributeSet>
   arena.execute([&] {
     tbb::parallel_for(size_t{0}, tables.size(),
                       [&](size_t t) { num_cells[t] = index.NumCells(tables[t]); });
-    faces.emplace(index, tables, batch_cells);
+    faces.emplace(index, tables, kMaxFaceCells);
   });
   for (size_t first = 0; first < tables.size();) {
     begin.assign(1, 0);

@@ -11,7 +11,7 @@ namespace residua {
 struct ReconstructOptions {
   // Tables are made in batches of about this size: what is held at once, beside the workspaces. A
   // larger table is a batch of its own.
-  int64_t batch_bytes = int64_t{1} << 24;
+  int64_t batch_bytes = int64_t{1} << 22;
   int num_threads = 0;  // 0: as many as there are processors
 };
 
