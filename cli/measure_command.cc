@@ -2,6 +2,7 @@
 
 #include "cli/commands.h"
 #include "residua/base/error.h"
+#include "residua/base/memory.h"
 #include "residua/io/data_source.h"
 #include "residua/io/digest.h"
 #include "residua/io/ledger.h"
@@ -106,12 +107,14 @@ void Run(const Options& options) {
 
   const ReadResult read = ReadEncodedTable(places.data, plan.domain);
   ReportReading(read.report, plan.domain);
+  MeasureOptions measure;
+  measure.counting.num_threads = options.threads;
+  measure.counting.memory_limit_bytes = MemoryOfMachine() / 4 * 3;
+  CheckMeasurable(plan, read.table.num_rows(), measure);
   MeasurementWriter writer(places.output, file);
   Ledger ledger = Ledger::OpenOrCreate(places.ledger, plan.budget.pcost);
   const int64_t entry = ledger.Reserve(spend);
   try {
-    MeasureOptions measure;
-    measure.counting.num_threads = options.threads;
     Measure(plan, read.table, measure, [&](NoisyResidual&& residual) { writer.Write(residual); });
     writer.Finish();
     ledger.Confirm(entry);

@@ -5,6 +5,7 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -25,6 +26,35 @@ struct Batch {
   int num_shards = 1;
 };
 
+// Counters of one shard, the sums on the way down, which have one attribute of two cells or more
+// less, and the finished marginals.
+int64_t CountingBytes(const Domain& domain, std::span<const AttributeSet> sets,
+                      const CountedTable& counted, size_t counter_bytes) {
+  int64_t bytes = CheckedMultiply(counted.num_cells, 2 * static_cast<int64_t>(counter_bytes));
+  for (const int k : counted.sets) {
+    const int64_t cells = NumCellsInMemory(domain, sets[static_cast<size_t>(k)]);
+    bytes = CheckedAdd(bytes, CheckedMultiply(cells, sizeof(int64_t)));
+  }
+  return bytes;
+}
+
+void CheckWithinLimit(const Domain& domain, const CountedTable& counted, int64_t bytes,
+                      const CountingOptions& options) {
+  if (bytes <= options.memory_limit_bytes) return;
+  Fail(ErrorKind::kTooLarge,
+       "counting {} takes {:.1f} GiB of memory, and {:.1f} may be used; ask for fewer attributes "
+       "together",
+       SetName(domain, counted.attributes), std::ldexp(static_cast<double>(bytes), -30),
+       std::ldexp(static_cast<double>(options.memory_limit_bytes), -30));
+}
+
+void CheckArguments(const CountingOptions& options) {
+  if (options.num_threads < 0) {
+    Fail(ErrorKind::kBadInput, "{} threads; give 1 or more, or 0 for one a processor",
+         options.num_threads);
+  }
+}
+
 // Counts the tables of a plan. `Counter` holds any number up to the number of rows, so neither
 // counters nor sums of them can wrap: no cell of any marginal exceeds the number of rows.
 template <typename Counter>
@@ -38,6 +68,7 @@ class BatchCounter {
         plan_(PlanCounting(domain, sets, table.num_rows(),
                            options.memory_budget_bytes / kBytesPerWidenedCell)),
         arena_(options.num_threads > 0 ? options.num_threads : tbb::info::default_concurrency()),
+        options_(options),
         budget_(options.memory_budget_bytes) {}
 
   void Run(const std::function<void(std::vector<TrueMarginal>&&)>& visit) {
@@ -47,31 +78,15 @@ class BatchCounter {
   }
 
  private:
-  // Counters of one shard, as much again for the sums on the way down, and the finished marginals.
-  int64_t Bytes(const CountedTable& counted) const {
-    int64_t bytes = CheckedMultiply(counted.num_cells, 2 * int64_t{sizeof(Counter)});
-    for (const int k : counted.sets) {
-      const int64_t cells = NumCellsInMemory(domain_, sets_[static_cast<size_t>(k)]);
-      bytes = CheckedAdd(bytes, CheckedMultiply(cells, sizeof(int64_t)));
-    }
-    return bytes;
-  }
-
   Batch NextBatch(size_t first) const {
     Batch batch{first, first, 1};
     int64_t bytes = 0;
     int64_t shard_bytes = 0;
     while (batch.last < plan_.size()) {
       const CountedTable& counted = plan_[batch.last];
-      const int64_t more = Bytes(counted);
-      if (more > budget_ && batch.last == first) {
-        Fail(
-            ErrorKind::kTooLarge,
-            "counting {} takes {} bytes, over the memory budget of {}; raise the budget or ask for "
-            "fewer attributes together",
-            SetName(domain_, counted.attributes), more, budget_);
-      }
-      if (more > budget_ - bytes) break;
+      const int64_t more = CountingBytes(domain_, sets_, counted, sizeof(Counter));
+      CheckWithinLimit(domain_, counted, more, options_);
+      if (more > budget_ - bytes && batch.last > first) break;
       bytes += more;
       shard_bytes += counted.num_cells * int64_t{sizeof(Counter)};
       ++batch.last;
@@ -80,7 +95,8 @@ class BatchCounter {
     const auto num_tables = static_cast<int64_t>(batch.last - batch.first);
     const int64_t wanted_tasks = 4 * int64_t{arena_.max_concurrency()};
     if (num_tables > 0 && num_tables < wanted_tasks && table_.num_rows() >= kMinShardedRows) {
-      const int64_t affordable = 1 + (budget_ - bytes) / std::max<int64_t>(shard_bytes, 1);
+      const int64_t affordable =
+          1 + std::max<int64_t>(budget_ - bytes, 0) / std::max<int64_t>(shard_bytes, 1);
       batch.num_shards = static_cast<int>(
           std::min({wanted_tasks / num_tables, affordable, int64_t{arena_.max_concurrency()}}));
     }
@@ -137,7 +153,7 @@ class BatchCounter {
     return counters;
   }
 
-  // What Bytes is at most, per cell of a table of up to 12 attributes: its subsets have
+  // What CountingBytes is at most, per cell of a table of up to 12 attributes: its subsets have
   // prod (n_i + 1) / n_i <= (3/2)^12 < 130 times its cells.
   static constexpr int64_t kBytesPerWidenedCell = 2 * sizeof(Counter) + 130 * sizeof(int64_t);
 
@@ -149,6 +165,7 @@ class BatchCounter {
   std::span<const AttributeSet> sets_;
   std::vector<CountedTable> plan_;
   tbb::task_arena arena_;
+  CountingOptions options_;
   int64_t budget_;
 };
 
@@ -162,14 +179,22 @@ void CountMarginalBatches(const EncodedTable& table, const Domain& domain,
   if (sizes != table.sizes()) {
     Fail(ErrorKind::kBadInput, "the table was encoded for another domain than the one to count");
   }
-  if (options.num_threads < 0) {
-    Fail(ErrorKind::kBadInput, "{} threads; give 1 or more, or 0 for one a processor",
-         options.num_threads);
-  }
+  CheckArguments(options);
   if (table.num_rows() <= std::numeric_limits<uint32_t>::max()) {
     BatchCounter<uint32_t>(table, domain, sets, options).Run(visit);
   } else {
     BatchCounter<uint64_t>(table, domain, sets, options).Run(visit);
+  }
+}
+
+void CheckCountable(const Domain& domain, std::span<const AttributeSet> sets, int64_t num_rows,
+                    const CountingOptions& options) {
+  CheckArguments(options);
+  const size_t counter_bytes =
+      num_rows <= std::numeric_limits<uint32_t>::max() ? sizeof(uint32_t) : sizeof(uint64_t);
+  // Tables are widened within the budget only, so that without rows the same ones are large.
+  for (const CountedTable& counted : PlanCounting(domain, sets, 0, 0)) {
+    CheckWithinLimit(domain, counted, CountingBytes(domain, sets, counted, counter_bytes), options);
   }
 }
 

@@ -13,8 +13,10 @@ namespace residua {
 
 struct CountingOptions {
   // What counting may hold at once beside the table itself: counters, sums and the marginals not
-  // yet visited. A single table that needs more is Error{kTooLarge}.
+  // yet visited. A single table that needs more is counted by itself.
   int64_t memory_budget_bytes = int64_t{1} << 30;
+  // A single table that needs more than this is Error{kTooLarge}.
+  int64_t memory_limit_bytes = int64_t{1} << 40;
   int num_threads = 0;  // 0: as many as there are processors
 };
 
@@ -33,5 +35,9 @@ void CountMarginals(const EncodedTable& table, const Domain& domain,
 void CountMarginalBatches(const EncodedTable& table, const Domain& domain,
                           std::span<const AttributeSet> sets, const CountingOptions& options,
                           const std::function<void(std::vector<TrueMarginal>&&)>& visit);
+
+// Throws what counting would throw, for a table of that many rows, without counting anything.
+void CheckCountable(const Domain& domain, std::span<const AttributeSet> sets, int64_t num_rows,
+                    const CountingOptions& options);
 
 }  // namespace residua

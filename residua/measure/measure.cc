@@ -24,41 +24,66 @@ const Rational& LargestNarrowVariance() {
   return limit;
 }
 
-template <typename True, typename Noise>
-std::vector<Int128> AddWide(const std::vector<True>& values, const std::vector<Noise>& noise) {
-  std::vector<Int128> sum(values.size());
-  for (size_t k = 0; k < values.size(); ++k) {
-    if (__builtin_add_overflow(Int128{values[k]}, Int128{noise[k]}, &sum[k])) {
-      Fail(ErrorKind::kTooLarge, "a noisy value does not fit 128 bits; plan for smaller tables");
+// Noise is drawn this many values at a time, and added in place: a table of a billion cells has no
+// room beside it.
+constexpr size_t kDrawnAtOnce = size_t{1} << 16;
+
+std::vector<Int128> Widen(const std::vector<int64_t>& values) {
+  return {values.begin(), values.end()};
+}
+
+template <typename Noise>
+void AddNoise(const Rational& variance, BitSource& bits, std::span<Int128> values) {
+  std::vector<Noise> noise(std::min(values.size(), kDrawnAtOnce));
+  for (size_t begin = 0; begin < values.size(); begin += noise.size()) {
+    const std::span<Int128> part =
+        values.subspan(begin, std::min(noise.size(), values.size() - begin));
+    SampleDiscreteGaussian(variance, bits, std::span(noise).first(part.size()));
+    for (size_t k = 0; k < part.size(); ++k) {
+      if (__builtin_add_overflow(part[k], Int128{noise[k]}, &part[k])) {
+        Fail(ErrorKind::kTooLarge, "a noisy value does not fit 128 bits; plan for smaller tables");
+      }
     }
   }
-  return sum;
 }
 
 // In 64 bits where every sum fits. Which width it takes follows from the noisy values, so it says
 // no more than they do.
-NoisyValues AddNarrow(const std::vector<int64_t>& values, const std::vector<int64_t>& noise) {
-  std::vector<int64_t> sum(values.size());
-  for (size_t k = 0; k < values.size(); ++k) {
-    if (__builtin_add_overflow(values[k], noise[k], &sum[k])) return AddWide(values, noise);
+NoisyValues AddNarrowNoise(const Rational& variance, BitSource& bits, std::vector<int64_t> values) {
+  std::vector<int64_t> noise(std::min(values.size(), kDrawnAtOnce));
+  for (size_t begin = 0; begin < values.size(); begin += noise.size()) {
+    const std::span<int64_t> part =
+        std::span(values).subspan(begin, std::min(noise.size(), values.size() - begin));
+    SampleDiscreteGaussian(variance, bits, std::span(noise).first(part.size()));
+    for (size_t k = 0; k < part.size(); ++k) {
+      int64_t sum = 0;
+      if (!__builtin_add_overflow(part[k], noise[k], &sum)) {
+        part[k] = sum;
+        continue;
+      }
+      // The rest of the drawn noise, and all still to draw, is added in 128 bits.
+      std::vector<Int128> wide = Widen(values);
+      for (size_t rest = k; rest < part.size(); ++rest) wide[begin + rest] += noise[rest];
+      AddNoise<int64_t>(variance, bits, std::span(wide).subspan(begin + part.size()));
+      return wide;
+    }
   }
-  return sum;
+  return values;
 }
 
-NoisyValues AddNoise(const TrueResidual& residual, const Rational& variance, BitSource& bits) {
-  const auto& values = TrueCounts::Values(residual);
-  const size_t size = std::visit([](const auto& v) { return v.size(); }, values);
-  if (variance > LargestNarrowVariance()) {
-    std::vector<Int128> noise(size);
-    SampleDiscreteGaussian(variance, bits, std::span<Int128>(noise));
-    return std::visit([&](const auto& v) { return AddWide(v, noise); }, values);
+NoisyValues AddNoise(TrueResidual&& residual, const Rational& variance, BitSource& bits) {
+  TrueCounts::ResidualValues values = TrueCounts::TakeValues(std::move(residual));
+  auto* narrow = std::get_if<std::vector<int64_t>>(&values);
+  const bool is_narrow = variance <= LargestNarrowVariance();
+  if (narrow != nullptr && is_narrow) return AddNarrowNoise(variance, bits, std::move(*narrow));
+  std::vector<Int128> wide =
+      narrow != nullptr ? Widen(*narrow) : std::get<std::vector<Int128>>(std::move(values));
+  if (is_narrow) {
+    AddNoise<int64_t>(variance, bits, wide);
+  } else {
+    AddNoise<Int128>(variance, bits, wide);
   }
-  std::vector<int64_t> noise(size);
-  SampleDiscreteGaussian(variance, bits, std::span<int64_t>(noise));
-  if (const auto* narrow = std::get_if<std::vector<int64_t>>(&values)) {
-    return AddNarrow(*narrow, noise);
-  }
-  return AddWide(std::get<std::vector<Int128>>(values), noise);
+  return wide;
 }
 
 }  // namespace
@@ -104,9 +129,17 @@ void CheckNoiseIsMeasurable(const Plan& plan) {
   }
 }
 
+void CheckMeasurable(const Plan& plan, int64_t num_rows, const MeasureOptions& options) {
+  CheckNoiseIsMeasurable(plan);
+  const std::vector<AttributeSet> sets = MeasuredSets(plan);
+  CheckCountable(plan.domain, sets, num_rows, options.counting);
+  const std::vector<ResidualMatrix> matrices = MatrixOfAttributes(plan);
+  for (const AttributeSet& set : sets) CheckResidualsFit(plan.domain, matrices, set, num_rows);
+}
+
 void Measure(const Plan& plan, const EncodedTable& table, const MeasureOptions& options,
              const std::function<void(NoisyResidual&&)>& visit) {
-  CheckNoiseIsMeasurable(plan);
+  CheckMeasurable(plan, table.num_rows(), options);
   const std::vector<ResidualMatrix> matrices = MatrixOfAttributes(plan);
   const auto bits =
       options.bits_of_thread
@@ -122,9 +155,9 @@ void Measure(const Plan& plan, const EncodedTable& table, const MeasureOptions& 
           tbb::parallel_for(size_t{0}, marginals.size(), [&](size_t k) {
             const AttributeSet attributes = marginals[k].attributes();
             const Rational variance = IntegerNoiseVariance(plan, attributes);
-            const TrueResidual residual =
+            TrueResidual residual =
                 ResidualTransform(plan.domain, matrices, std::move(marginals[k]));
-            noisy[k] = {attributes, AddNoise(residual, variance, bits()), variance};
+            noisy[k] = {attributes, AddNoise(std::move(residual), variance, bits()), variance};
           });
         });
         for (auto& residual : noisy) visit(std::move(*residual));

@@ -26,6 +26,10 @@ Rational IntegerNoiseVariance(const Plan& plan, const AttributeSet& set);
 // is said before any budget is spent.
 void CheckNoiseIsMeasurable(const Plan& plan);
 
+// All that Measure would refuse of a table of that many rows, beforehand: noise beyond the sampler,
+// tables beyond the memory, residuals beyond 128 bits.
+void CheckMeasurable(const Plan& plan, int64_t num_rows, const MeasureOptions& options);
+
 // Counts, transforms, adds noise: each set of the plan's closure is passed to `visit` once, on the
 // calling thread, in an order that does not depend on the data. No true count survives.
 void Measure(const Plan& plan, const EncodedTable& table, const MeasureOptions& options,

@@ -97,7 +97,26 @@ Integer LargestEntry(const Attribute& attribute, const ResidualMatrix& matrix) {
   return Integer(static_cast<unsigned long>(largest));
 }
 
+// Whether the residuals of that many records fit 63 bits, without their sign.
+bool FitsNarrow(const Domain& domain, std::span<const ResidualMatrix> matrices,
+                const AttributeSet& attributes, int64_t num_records) {
+  Integer bound(static_cast<long>(num_records));
+  for (const int i : attributes) bound *= LargestEntry(domain[i], matrices[static_cast<size_t>(i)]);
+  const size_t num_bits = mpz_sizeinbase(bound.get_mpz_t(), 2);
+  if (num_bits > 127) {
+    Fail(ErrorKind::kTooLarge,
+         "the residuals of {} may need {} bits, more than 128; use a basis of smaller integers",
+         SetName(domain, attributes), num_bits + 1);
+  }
+  return num_bits <= 63;
+}
+
 }  // namespace
+
+void CheckResidualsFit(const Domain& domain, std::span<const ResidualMatrix> matrices,
+                       const AttributeSet& attributes, int64_t num_records) {
+  FitsNarrow(domain, matrices, attributes, num_records);
+}
 
 TrueResidual ResidualTransform(const Domain& domain, std::span<const ResidualMatrix> matrices,
                                TrueMarginal&& marginal) {
@@ -114,21 +133,13 @@ TrueResidual ResidualTransform(const Domain& domain, std::span<const ResidualMat
     RESIDUA_CHECK(cell >= 0);
     num_records = CheckedAdd(num_records, cell);
   }
-  Integer bound(static_cast<long>(num_records));
-  for (const int i : attributes) bound *= LargestEntry(domain[i], matrices[static_cast<size_t>(i)]);
-
-  if (mpz_sizeinbase(bound.get_mpz_t(), 2) <= 63) {
+  if (FitsNarrow(domain, matrices, attributes, num_records)) {
     ApplyAlongAxes(domain, matrices, attributes, cells);
     return TrueCounts::Residual(attributes, std::move(cells));
   }
-  if (mpz_sizeinbase(bound.get_mpz_t(), 2) <= 127) {
-    std::vector<Int128> wide(cells.begin(), cells.end());
-    ApplyAlongAxes(domain, matrices, attributes, wide);
-    return TrueCounts::Residual(attributes, std::move(wide));
-  }
-  Fail(ErrorKind::kTooLarge,
-       "the residuals of {} may need {} bits, more than 128; use a basis of smaller integers",
-       SetName(domain, attributes), mpz_sizeinbase(bound.get_mpz_t(), 2) + 1);
+  std::vector<Int128> wide(cells.begin(), cells.end());
+  ApplyAlongAxes(domain, matrices, attributes, wide);
+  return TrueCounts::Residual(attributes, std::move(wide));
 }
 
 }  // namespace residua

@@ -25,4 +25,8 @@ namespace residua {
 TrueResidual ResidualTransform(const Domain& domain, std::span<const ResidualMatrix> matrices,
                                TrueMarginal&& marginal);
 
+// Error{kTooLarge} if the residuals of that many records may not fit.
+void CheckResidualsFit(const Domain& domain, std::span<const ResidualMatrix> matrices,
+                       const AttributeSet& attributes, int64_t num_records);
+
 }  // namespace residua

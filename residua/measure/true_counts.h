@@ -25,6 +25,7 @@ struct TrueCounts {
     return TrueResidual(std::move(attributes), std::move(values));
   }
   static const ResidualValues& Values(const TrueResidual& residual) { return residual.values_; }
+  static ResidualValues TakeValues(TrueResidual&& residual) { return std::move(residual.values_); }
 };
 
 }  // namespace residua

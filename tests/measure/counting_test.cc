@@ -134,7 +134,7 @@ TEST(CountMarginals, WidensOnlyWithinTheMemoryBudget) {
   std::mt19937_64 random(6);
   const Domain domain = DomainOfSizes({5, 5, 5, 5, 5, 5});
   const EncodedTable table = RandomTable(domain, 50'000, random);
-  ExpectNaive(table, domain, SetsUpTo(6, 2), {.memory_budget_bytes = 800, .num_threads = 1});
+  ExpectNaive(table, domain, SetsUpTo(6, 2), {.memory_budget_bytes = 100, .num_threads = 1});
 }
 
 TEST(CountMarginals, VisitsInAnOrderThatThreadsDoNotChange) {
@@ -169,9 +169,12 @@ TEST(CountMarginals, NamesWhatItRefuses) {
   const Domain domain = DomainOfSizes({10, 20, 65536, 65536, 65536, 65536});
   const EncodedTable table = RandomTable(domain, 10, random);
   EXPECT_EQ(
-      MessageOf(table, domain, {{0, 1}}, {.memory_budget_bytes = 1000}),
-      "counting a0 x a1 takes 3200 bytes, over the memory budget of 1000; raise the budget or ask "
-      "for fewer attributes together");
+      MessageOf(table, domain, {{2, 3}}, {.memory_limit_bytes = int64_t{1} << 30}),
+      "counting a2 x a3 takes 64.0 GiB of memory, and 1.0 may be used; ask for fewer attributes "
+      "together");
+  EXPECT_THROW(CheckCountable(domain, std::vector<AttributeSet>{{2, 3}}, 10,
+                              {.memory_limit_bytes = int64_t{1} << 30}),
+               Error);
   EXPECT_EQ(
       MessageOf(table, domain, {{2, 3, 4, 5}}, {}),
       "the table a2 x a3 x a4 x a5 has 18446744073709551616 cells, too many to hold; ask for fewer "
