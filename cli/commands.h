@@ -5,8 +5,10 @@
 namespace residua::cli {
 
 // Each adds its subcommand; the work runs when the command line names it.
+void AddCheckCommand(CLI::App* app);
 void AddPlanCommand(CLI::App* app);
 void AddMeasureCommand(CLI::App* app);
+void AddReleaseCommand(CLI::App* app);
 void AddTablesCommand(CLI::App* app);
 void AddQueryCommand(CLI::App* app);
 void AddVerifyCommand(CLI::App* app);

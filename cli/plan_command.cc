@@ -24,6 +24,7 @@ struct PlanOptions {
   std::vector<std::string> marginal;
   std::optional<std::string> objective;
   std::optional<std::string> weights;
+  std::optional<std::string> neighbours;
   std::string basis = "oblique";
   std::string basis_cache;
   PrivacyText privacy;
@@ -52,6 +53,7 @@ Spec Gather(const PlanOptions& options) {
   }
   if (options.objective) spec.objective = ParseObjective(*options.objective);
   if (options.weights) spec.objective.weighting = ParseWeighting(*options.weights);
+  if (options.neighbours) spec.protection.neighbours = ParseNeighbours(*options.neighbours);
   const auto target = ParsePrivacy(options.privacy, &spec.objective);
   if (options.privacy.max_std_dev &&
       (options.weights || (options.objective && *options.objective != "max-variance"))) {
@@ -89,7 +91,7 @@ void Run(const PlanOptions& options) {
     throw Error(error.kind(), fmt::format("{}: {}", options.spec, error.what()));
   }
   const auto start = std::chrono::steady_clock::now();
-  SelectRequest request{spec.domain, spec.workload, spec.objective, *spec.target, {}};
+  SelectRequest request{spec.domain, spec.workload, spec.objective, *spec.target, spec.protection};
   request.solver.tolerance = options.tolerance;
   request.basis = ParseBasisKind(options.basis);
   if (!options.basis_cache.empty()) request.matrices = FindBases(options.basis_cache, request);
@@ -144,6 +146,9 @@ void AddPlanCommand(CLI::App* app) {
       "--weights", options->weights,
       "Importance of a table's mean cell variance: cells, sqrt-cells or equal; by default cells, "
       "and equal for max-variance");
+  command->add_option("--neighbours", options->neighbours,
+                      "Which tables may hardly be told apart: add-remove (one row more or less, "
+                      "the default) or replace-one (one row replaced)");
   command->add_option("--basis", options->basis,
                       "Residual bases of prefix, range and other queries: oblique (the best), or "
                       "orthogonal (ResidualPlanner+'s, for comparison)");

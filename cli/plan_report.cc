@@ -156,9 +156,8 @@ void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors, double 
              CountText(summary.num_marginals), summary.num_marginals == 1 ? "table" : "tables",
              plan.domain.size(), CountText(summary.num_answers), CountText(summary.num_mechanisms),
              seconds);
-  fmt::print(
-      "privacy    rho {:.6g} (zCDP), epsilon {:.6g} at delta {:g}; one row added or removed\n",
-      guarantee.rho, guarantee.epsilon, guarantee.delta);
+  fmt::print("privacy    rho {:.6g} (zCDP), epsilon {:.6g} at delta {:g}; {}\n", guarantee.rho,
+             guarantee.epsilon, guarantee.delta, ChangeInWords(plan.protection));
   fmt::print(
       "           privacy cost {:.6g}; were the noise continuous: mu {:.6g}, epsilon {:.6g}\n",
       guarantee.pcost, guarantee.mu, guarantee.epsilon_continuous);

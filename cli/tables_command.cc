@@ -1,3 +1,5 @@
+#include "cli/tables_command.h"
+
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -14,19 +16,7 @@
 namespace residua::cli {
 namespace {
 
-struct Options {
-  std::string measurements;
-  std::string output;
-  std::vector<std::string> tables;
-  std::string format = "csv";
-  bool one_file = false;
-  std::string answers = "planned";
-  double confidence = 0.95;
-  int threads = 0;
-  bool json = false;
-};
-
-TableFormat FormatOf(const Options& options) {
+TableFormat FormatOf(const TablesOptions& options) {
   if (options.format != "csv" && options.format != "parquet") {
     Fail(ErrorKind::kBadInput, "--format '{}' is not known; choose csv or parquet", options.format);
   }
@@ -35,13 +25,13 @@ TableFormat FormatOf(const Options& options) {
 }
 
 // Where the tables come from and what is promised; kept beside them.
-std::string About(const Options& options, const Plan& plan) {
+std::string About(const TablesOptions& options, const Plan& plan) {
   const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
   const nlohmann::ordered_json json = {
       {"format", "residua-tables"},
       {"version", 1},
       {"tool", fmt::format("residua {}", Version())},
-      {"neighbours", "add or remove one row"},
+      {"neighbours", NeighboursInWords(plan.protection)},
       {"guarantee",
        {{"rho", guarantee.rho}, {"epsilon", guarantee.epsilon}, {"delta", guarantee.delta}}},
       {"confidence", options.confidence},
@@ -49,7 +39,7 @@ std::string About(const Options& options, const Plan& plan) {
   return json.dump(2) + "\n";
 }
 
-std::vector<AttributeSet> ChosenTables(const Options& options, const Plan& plan) {
+std::vector<AttributeSet> ChosenTables(const TablesOptions& options, const Plan& plan) {
   std::vector<AttributeSet> tables;
   for (const std::string& text : options.tables) {
     tables.push_back(ParseAttributeSet(text, plan.domain));
@@ -68,7 +58,7 @@ std::vector<AttributeSet> ChosenTables(const Options& options, const Plan& plan)
 }
 
 // The axes as they are published: the planned queries, prefixes in place of all ranges, or cells.
-std::vector<AxisAnswers> MakeAxes(const Options& options, const Plan& plan) {
+std::vector<AxisAnswers> MakeAxes(const TablesOptions& options, const Plan& plan) {
   std::vector<AxisAnswers> axes;
   const std::vector<ResidualBasis> bases = BasisOfAttributes(plan);
   for (int i = 0; i < plan.domain.size(); ++i) {
@@ -86,7 +76,14 @@ std::vector<AxisAnswers> MakeAxes(const Options& options, const Plan& plan) {
   return axes;
 }
 
-void Run(const Options& options) {
+}  // namespace
+
+void CheckTablesOptions(const TablesOptions& options) {
+  TwoSidedQuantile(options.confidence);
+  FormatOf(options);
+}
+
+TablesWritten WriteTables(const TablesOptions& options) {
   const double factor = TwoSidedQuantile(options.confidence);
   const TableFormat format = FormatOf(options);
   const MeasurementFile file(options.measurements);
@@ -123,22 +120,29 @@ void Run(const Options& options) {
   };
   StreamTables(file, tables, stream, write);
   writer->Finish();
+  return {static_cast<int64_t>(tables.size()), num_answers, output};
+}
+
+namespace {
+
+void Run(const TablesOptions& options) {
+  const TablesWritten written = WriteTables(options);
   if (options.json) {
-    const nlohmann::ordered_json json = {{"tables", tables.size()},
-                                         {"cells", num_answers},
+    const nlohmann::ordered_json json = {{"tables", written.num_tables},
+                                         {"cells", written.num_answers},
                                          {"confidence", options.confidence},
-                                         {"output", output}};
+                                         {"output", written.output}};
     fmt::print("{}\n", json.dump(2));
   } else {
-    fmt::print("{} {} of {} cells in all written to {}\n", tables.size(),
-               tables.size() == 1 ? "table" : "tables", num_answers, output);
+    fmt::print("{} {} of {} cells in all written to {}\n", written.num_tables,
+               written.num_tables == 1 ? "table" : "tables", written.num_answers, written.output);
   }
 }
 
 }  // namespace
 
 void AddTablesCommand(CLI::App* app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TablesOptions>();
   CLI::App* command = app->add_subcommand(
       "tables", "Reconstruct tables with their error bars from a measurement file");
   command->footer(

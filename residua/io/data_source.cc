@@ -11,11 +11,14 @@
 #include <optional>
 #include <set>
 #include <system_error>
+#include <unordered_map>
 #include <utility>
 
 #include "residua/base/error.h"
 #include "residua/io/csv_header.h"
 #include "residua/io/duckdb_connection.h"
+#include "residua/measure/choose_rows.h"
+#include "residua/noise/secure_bits.h"
 
 namespace residua {
 namespace {
@@ -108,35 +111,46 @@ Relation NamedRelation(DuckDbConnection& connection, std::string from) {
   return relation;
 }
 
-bool HasAllColumns(const Relation& relation, const Domain& domain) {
-  return std::all_of(domain.attributes().begin(), domain.attributes().end(), [&](const auto& a) {
+bool HasAllColumns(const Relation& relation, const std::vector<std::string>& names) {
+  return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
     return std::any_of(relation.columns.begin(), relation.columns.end(),
-                       [&](const DuckDbColumn& column) { return column.name == a.name; });
+                       [&](const DuckDbColumn& column) { return column.name == name; });
   });
+}
+
+// The columns that are read.
+std::vector<std::string> ColumnNames(const Domain& domain, const Protection& protection) {
+  std::vector<std::string> names;
+  for (const Attribute& attribute : domain.attributes()) names.push_back(attribute.name);
+  if (!protection.identifier.empty()) names.push_back(protection.identifier);
+  return names;
 }
 
 // Names are found by looking at the first records, at all of them if some are not there. Values are
 // then read as text, so that no record's type depends on the others.
-Relation JsonRelation(DuckDbConnection& connection, const std::string& path, const Domain& domain) {
+Relation JsonRelation(DuckDbConnection& connection, const std::string& path,
+                      const std::vector<std::string>& names) {
   Relation found = NamedRelation(connection, fmt::format("read_json({})", SqlText(path)));
-  if (!HasAllColumns(found, domain)) {
+  if (!HasAllColumns(found, names)) {
     found =
         NamedRelation(connection, fmt::format("read_json({}, sample_size = -1)", SqlText(path)));
   }
-  if (!HasAllColumns(found, domain)) return found;
+  if (!HasAllColumns(found, names)) return found;
   Relation relation;
   std::vector<std::string> types;
-  for (const Attribute& attribute : domain.attributes()) {
-    relation.columns.push_back({attribute.name, "VARCHAR"});
-    relation.expressions.push_back(SqlName(attribute.name));
-    types.push_back(SqlText(attribute.name) + ": 'VARCHAR'");
+  for (const std::string& name : names) {
+    relation.columns.push_back({name, "VARCHAR"});
+    relation.expressions.push_back(SqlName(name));
+    types.push_back(SqlText(name) + ": 'VARCHAR'");
   }
   relation.from =
       fmt::format("read_json({}, columns = {{{}}})", SqlText(path), fmt::join(types, ", "));
   return relation;
 }
 
-size_t FindColumn(const std::string& file, const Relation& relation, const Attribute& attribute) {
+// `key` is where the spec asks for the column.
+size_t FindColumn(const std::string& file, const Relation& relation, const std::string& wanted,
+                  const std::string& key) {
   std::vector<size_t> matches;
   std::string similar;
   const auto same_but_for_case = [](const std::string& a, const std::string& b) {
@@ -146,17 +160,17 @@ size_t FindColumn(const std::string& file, const Relation& relation, const Attri
   };
   for (size_t k = 0; k < relation.columns.size(); ++k) {
     const std::string& name = relation.columns[k].name;
-    if (name == attribute.name) matches.push_back(k);
-    if (same_but_for_case(name, attribute.name)) similar = name;
+    if (name == wanted) matches.push_back(k);
+    if (same_but_for_case(name, wanted)) similar = name;
   }
   if (matches.size() == 1) return matches.front();
   if (matches.size() > 1) {
     Fail(ErrorKind::kBadInput, "{}: column '{}' is there {} times; rename all but one", file,
-         ShownText(attribute.name), matches.size());
+         ShownText(wanted), matches.size());
   }
   if (!similar.empty()) {
     Fail(ErrorKind::kBadInput, "{}: no column '{}', but a column '{}'; spell {} like the column",
-         file, ShownText(attribute.name), ShownText(similar), SpecKey(attribute));
+         file, ShownText(wanted), ShownText(similar), key);
   }
   constexpr size_t kMaxListed = 8;
   std::vector<std::string> names;
@@ -165,7 +179,7 @@ size_t FindColumn(const std::string& file, const Relation& relation, const Attri
   }
   if (relation.columns.size() > kMaxListed) names.emplace_back("...");
   Fail(ErrorKind::kBadInput, "{}: no column '{}'; it has {}: rename or remove {}", file,
-       ShownText(attribute.name), fmt::join(names, ", "), SpecKey(attribute));
+       ShownText(wanted), fmt::join(names, ", "), key);
 }
 
 // The kind to read a column of this SQL type as. Wide integers and decimals are read as text, which
@@ -204,23 +218,29 @@ ValueKind KindOf(const std::string& file, const Attribute& attribute, const std:
 // Collects the codes of one relation, chunk after chunk.
 class TableReader {
  public:
-  TableReader(const std::string& file, const Relation& relation, const Domain& domain)
-      : domain_(domain) {
+  TableReader(const std::string& file, const Relation& relation, const Domain& domain,
+              const Protection& protection, OutsideValues outside_values)
+      : file_(file), domain_(domain), protection_(protection) {
     std::vector<std::string> selected;
     for (const Attribute& attribute : domain.attributes()) {
       columns_.push_back(EmptyCodeColumn(attribute));
-      encoders_.push_back(std::make_unique<ValueEncoder>(attribute, file));
-      const size_t k = FindColumn(file, relation, attribute);
+      encoders_.push_back(std::make_unique<ValueEncoder>(attribute, file, outside_values));
+      const size_t k = FindColumn(file, relation, attribute.name, SpecKey(attribute));
       kinds_.push_back(KindOf(file, attribute, relation.columns[k].type));
       constexpr std::array<std::string_view, 3> kSqlTypes = {"BIGINT", "DOUBLE", "VARCHAR"};
       selected.push_back(fmt::format("CAST({} AS {})", relation.expressions[k],
                                      kSqlTypes[static_cast<size_t>(kinds_.back())]));
     }
+    if (HasIdentifier()) {
+      const size_t k = FindColumn(file, relation, protection.identifier, "privacy.identifier");
+      selected.push_back(fmt::format("CAST({} AS VARCHAR)", relation.expressions[k]));
+    }
     select_ = fmt::format("SELECT {} FROM {}", fmt::join(selected, ", "), relation.from);
   }
 
-  ReadResult Read(DuckDbConnection& connection) {
+  ReadResult Read(DuckDbConnection& connection, BitSource& bits) {
     connection.Stream(select_, [&](const DuckDbChunk& chunk) { Append(chunk); });
+    if (HasIdentifier()) KeepBoundedRows(bits);
     for (const auto& encoder : encoders_) report_.attributes.push_back(encoder->report());
     return {EncodedTable(domain_, std::move(columns_)), std::move(report_)};
   }
@@ -255,8 +275,47 @@ class TableReader {
           },
           columns_[static_cast<size_t>(i)]);
     }
+    if (HasIdentifier()) AppendOwners(chunk);
     report_.num_rows_read += chunk.num_rows();
     report_.num_rows_dropped += std::count(is_dropped_.begin(), is_dropped_.end(), 1);
+  }
+
+  bool HasIdentifier() const { return !protection_.identifier.empty(); }
+
+  // Whose row each kept one is, identifiers numbered as they come.
+  void AppendOwners(const DuckDbChunk& chunk) {
+    const int column = domain_.size();
+    const uint64_t* validity = chunk.Validity(column);
+    const auto* values = chunk.Values<duckdb_string_t>(column);
+    for (size_t row = 0; row < is_dropped_.size(); ++row) {
+      if (is_dropped_[row]) continue;
+      if (validity != nullptr && (validity[row / 64] >> (row % 64) & 1) == 0) {
+        Fail(ErrorKind::kBadInput,
+             "{}: row {} has no '{}'; every row needs one: fill it in, or leave the row out in a "
+             "query",
+             file_, report_.num_rows_read + static_cast<int64_t>(row) + 1,
+             ShownText(protection_.identifier));
+      }
+      const auto next = static_cast<int64_t>(owner_numbers_.size());
+      owners_.push_back(
+          owner_numbers_.try_emplace(std::string(TextOf(values[row])), next).first->second);
+    }
+  }
+
+  void KeepBoundedRows(BitSource& bits) {
+    const std::vector<char> is_kept = ChooseRows(owners_, protection_.max_rows, bits);
+    for (CodeColumn& column : columns_) {
+      std::visit(
+          [&](auto& codes) {
+            size_t kept = 0;
+            for (size_t row = 0; row < codes.size(); ++row) {
+              if (is_kept[row]) codes[kept++] = codes[row];
+            }
+            codes.resize(kept);
+          },
+          column);
+    }
+    report_.num_rows_over = std::count(is_kept.begin(), is_kept.end(), 0);
   }
 
   template <typename Value>
@@ -276,17 +335,30 @@ class TableReader {
     }
   }
 
+  const std::string file_;
   const Domain& domain_;
+  const Protection& protection_;
   std::vector<CodeColumn> columns_;
   std::vector<std::unique_ptr<ValueEncoder>> encoders_;
   std::vector<ValueKind> kinds_;
   std::string select_;
   std::vector<int32_t> codes_;    // of one chunk, column by column
   std::vector<char> is_dropped_;  // of one chunk
+  std::unordered_map<std::string, int64_t> owner_numbers_;
+  std::vector<int64_t> owners_;  // of each row of columns_
   ReadReport report_;
 };
 
-ReadResult ReadQuery(const DataSource& source, const Domain& domain) {
+// One way of reading.
+struct ReadRequest {
+  const DataSource& source;
+  const Domain& domain;
+  const Protection& protection;
+  OutsideValues outside_values;
+};
+
+ReadResult ReadQuery(const ReadRequest& request, BitSource& bits) {
+  const DataSource& source = request.source;
   if (source.database.empty() || source.query.empty()) {
     Fail(ErrorKind::kBadInput, "data: a query needs a database and a database a query; set both");
   }
@@ -301,13 +373,13 @@ ReadResult ReadQuery(const DataSource& source, const Domain& domain) {
   }
   // On lines of its own, so that a comment at its end ends there.
   const Relation relation = NamedRelation(connection, "(\n" + query + "\n) AS source");
-  return TableReader(file, relation, domain).Read(connection);
+  return TableReader(file, relation, request.domain, request.protection, request.outside_values)
+      .Read(connection, bits);
 }
 
-}  // namespace
-
-ReadResult ReadEncodedTable(const DataSource& source, const Domain& domain) {
-  if (source.source.empty()) return ReadQuery(source, domain);
+ReadResult Read(const ReadRequest& request, BitSource& bits) {
+  const DataSource& source = request.source;
+  if (source.source.empty()) return ReadQuery(request, bits);
   if (!source.database.empty() || !source.query.empty()) {
     Fail(ErrorKind::kBadInput, "data: both source and a database query are set; keep one");
   }
@@ -324,10 +396,28 @@ ReadResult ReadEncodedTable(const DataSource& source, const Domain& domain) {
       relation = NamedRelation(connection, fmt::format("read_parquet({})", SqlText(source.source)));
       break;
     case FileFormat::kJson:
-      relation = JsonRelation(connection, source.source, domain);
+      relation =
+          JsonRelation(connection, source.source, ColumnNames(request.domain, request.protection));
       break;
   }
-  return TableReader(file, relation, domain).Read(connection);
+  return TableReader(file, relation, request.domain, request.protection, request.outside_values)
+      .Read(connection, bits);
+}
+
+}  // namespace
+
+ReadResult ReadEncodedTable(const DataSource& source, const Domain& domain,
+                            const Protection& protection, BitSource& bits) {
+  return Read({source, domain, protection, OutsideValues::kPlace}, bits);
+}
+
+ReadResult ReadEncodedTable(const DataSource& source, const Domain& domain) {
+  return ReadEncodedTable(source, domain, {}, ThreadSecureBits());
+}
+
+ReadReport SurveyTable(const DataSource& source, const Domain& domain,
+                       const Protection& protection) {
+  return Read({source, domain, protection, OutsideValues::kTally}, ThreadSecureBits()).report;
 }
 
 }  // namespace residua

@@ -7,6 +7,8 @@
 #include "residua/io/value_encoder.h"
 #include "residua/measure/encoded_table.h"
 #include "residua/model/domain.h"
+#include "residua/noise/bit_source.h"
+#include "residua/privacy/protection.h"
 
 namespace residua {
 
@@ -22,6 +24,7 @@ struct DataSource {
 struct ReadReport {
   int64_t num_rows_read = 0;
   int64_t num_rows_dropped = 0;             // each once, whatever the number of its values outside
+  int64_t num_rows_over = 0;                // left out beyond the `max_rows` of their identifier
   std::vector<AttributeReport> attributes;  // in the order of the domain
 };
 
@@ -37,6 +40,17 @@ struct ReadResult {
 // CSV: the first line names the columns; a value is text, missing when empty. Integer and cut
 // attributes parse it; `values` are compared with it as it stands. Other sources keep their types:
 // numbers and booleans are compared with `values` as SQL prints them. Cuts compare as doubles.
+//
+// With an identifier in `protection`, at most `max_rows` rows of each of its values are kept, any
+// of them as likely as any other by `bits`, whatever they hold. Identifiers are compared as text; a
+// row without one is Error{kBadInput}.
+ReadResult ReadEncodedTable(const DataSource& source, const Domain& domain,
+                            const Protection& protection, BitSource& bits);
 ReadResult ReadEncodedTable(const DataSource& source, const Domain& domain);
+
+// What reading would find: every value that has no cell is counted, whatever the policy, and none
+// stops it. Rows with one are among those dropped.
+ReadReport SurveyTable(const DataSource& source, const Domain& domain,
+                       const Protection& protection);
 
 }  // namespace residua

@@ -1,6 +1,7 @@
 #include "residua/io/file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -106,6 +107,44 @@ std::string ReadFile(const std::filesystem::path& path) {
   }
   return std::move(content).str();
 }
+
+std::vector<std::filesystem::path> TemporariesOf(const std::filesystem::path& target) {
+  constexpr size_t kSuffix = sizeof(".XXXXXX") - 1;
+  const std::string own = target.filename().string();
+  std::vector<std::filesystem::path> found;
+  std::error_code ignored;
+  for (const auto& file : std::filesystem::directory_iterator(FolderOf(target), ignored)) {
+    const std::string name = file.path().filename().string();
+    if (name.starts_with(own + ".") && name.size() == own.size() + kSuffix) {
+      found.push_back(file.path());
+    }
+  }
+  return found;
+}
+
+void RemoveTemporariesOf(const std::filesystem::path& target) {
+  for (const std::filesystem::path& file : TemporariesOf(target)) {
+    std::error_code error;
+    std::filesystem::remove_all(file, error);
+    if (error) Fail(ErrorKind::kIo, "{}: cannot be deleted: {}", file.string(), error.message());
+  }
+}
+
+FolderLock::FolderLock(const std::filesystem::path& folder)
+    : descriptor_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  if (descriptor_ < 0) FailToWrite(folder, errno);
+  if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    const int error = errno;
+    close(descriptor_);
+    if (error == EWOULDBLOCK) {
+      Fail(ErrorKind::kRefused, "{}: another residua is at work in it; wait until it is done",
+           folder.string());
+    }
+    FailToWrite(folder, error);
+  }
+}
+
+FolderLock::~FolderLock() { close(descriptor_); }
 
 void WriteFileAtomically(const std::filesystem::path& path, std::string_view content) {
   FileInProgress file(path);

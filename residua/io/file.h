@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace residua {
 
@@ -32,6 +33,24 @@ class FileInProgress {
  private:
   std::filesystem::path target_;
   std::string path_;
+  int descriptor_;
+};
+
+// What a FileInProgress for `target`, or a folder made in the same way, left behind when its
+// process was killed.
+std::vector<std::filesystem::path> TemporariesOf(const std::filesystem::path& target);
+void RemoveTemporariesOf(const std::filesystem::path& target);
+
+// Held by one process at a time, until it is destroyed or its process ends, however it does.
+// Error{kRefused} if another holds it.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::filesystem::path& folder);
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+  ~FolderLock();
+
+ private:
   int descriptor_;
 };
 

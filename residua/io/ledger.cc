@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "residua/base/error.h"
+#include "residua/io/file.h"
+#include "residua/privacy/protection.h"
 
 namespace residua {
 namespace {
@@ -111,17 +113,13 @@ class Statement {
 // A spend whose file exists, or a temporary one that may be as complete, was not for nothing.
 void CheckNothingIsLeft(const LedgerEntry& entry) {
   const std::filesystem::path output(entry.what);
-  std::error_code ignored;
-  for (const auto& file : std::filesystem::directory_iterator(output.parent_path(), ignored)) {
-    const std::string name = file.path().filename().string();
-    const std::string own = output.filename().string();
-    if (name == own || (name.starts_with(own + ".") && name.size() == own.size() + 7)) {
-      Fail(ErrorKind::kRefused,
-           "{} is still there, and may be a complete measurement; delete it if nothing of it was "
-           "published, then forgive entry {}",
-           file.path().string(), entry.id);
-    }
-  }
+  std::vector<std::filesystem::path> left = TemporariesOf(output);
+  if (std::filesystem::exists(output)) left.insert(left.begin(), output);
+  if (left.empty()) return;
+  Fail(ErrorKind::kRefused,
+       "{} is still there, and may be a complete measurement; delete it if nothing of it was "
+       "published, then forgive entry {}",
+       left.front().string(), entry.id);
 }
 
 }  // namespace
@@ -182,7 +180,8 @@ Ledger Ledger::Open(const std::filesystem::path& path) {
   return ledger;
 }
 
-Ledger Ledger::OpenOrCreate(const std::filesystem::path& path, const Rational& first_grant) {
+Ledger Ledger::OpenOrCreate(const std::filesystem::path& path, const Rational& first_grant,
+                            const std::string& neighbours) {
   {
     Ledger ledger(path, true);
     ledger.Execute("PRAGMA synchronous = EXTRA");
@@ -193,7 +192,8 @@ Ledger Ledger::OpenOrCreate(const std::filesystem::path& path, const Rational& f
       ledger.Execute(kSchema);
       ledger.Execute(fmt::format("PRAGMA application_id = {}", kApplicationId));
       ledger.Execute(fmt::format("PRAGMA user_version = {}", kSchemaVersion));
-      ledger.Insert(Kind::kGrant, first_grant, 0, "", "the budget of the first plan measured");
+      ledger.Insert(Kind::kGrant, first_grant, 0, "", "the budget of the first plan measured",
+                    neighbours);
       return 0;
     });
   }
@@ -201,15 +201,16 @@ Ledger Ledger::OpenOrCreate(const std::filesystem::path& path, const Rational& f
 }
 
 int64_t Ledger::Insert(Kind kind, const Rational& pcost, double delta, const std::string& digest,
-                       const std::string& what) {
-  Statement insert(
-      name_, database_,
-      "INSERT INTO entries (kind, pcost, delta, plan_digest, what) VALUES (?, ?, ?, ?, ?)");
+                       const std::string& what, const std::string& neighbours) {
+  Statement insert(name_, database_,
+                   "INSERT INTO entries (kind, pcost, delta, plan_digest, what, unit) "
+                   "VALUES (?, ?, ?, ?, ?, ?)");
   insert.Bind(1, Name(kind));
   insert.Bind(2, ToString(pcost));
   insert.Bind(3, delta);
   insert.Bind(4, digest);
   insert.Bind(5, what);
+  insert.Bind(6, neighbours);
   insert.Step();
   return sqlite3_last_insert_rowid(database_);
 }
@@ -217,12 +218,12 @@ int64_t Ledger::Insert(Kind kind, const Rational& pcost, double delta, const std
 std::vector<LedgerEntry> Ledger::Entries() const {
   Statement select(
       name_, database_,
-      "SELECT id, kind, time, pcost, delta, plan_digest, what FROM entries ORDER BY id");
+      "SELECT id, kind, time, pcost, delta, plan_digest, what, unit FROM entries ORDER BY id");
   std::vector<LedgerEntry> entries;
   while (select.Step()) {
     entries.push_back({select.Integer(0), KindOf(select.Text(1)), select.Text(2),
                        ParseRational(select.Text(3), "a privacy cost in the ledger"),
-                       select.Real(4), select.Text(5), select.Text(6)});
+                       select.Real(4), select.Text(5), select.Text(6), select.Text(7)});
   }
   return entries;
 }
@@ -243,6 +244,16 @@ Ledger::Balance Ledger::CurrentBalance() const {
 
 std::optional<Ledger::Refusal> Ledger::ReasonToRefuse(const Spend& spend) const {
   RESIDUA_CHECK(spend.pcost > 0);
+  for (const LedgerEntry& entry : Entries()) {
+    if (entry.kind != Kind::kRefused && entry.neighbours != spend.neighbours) {
+      return Refusal{
+          "for other neighbours",
+          fmt::format("{}: the ledger is kept for \"{}\", the plan for \"{}\", and their costs "
+                      "do not add up; plan for the former, or keep another ledger with --ledger "
+                      "and answer for both",
+                      name_, entry.neighbours, spend.neighbours)};
+    }
+  }
   if (!spend.again) {
     for (const LedgerEntry& entry : Entries()) {
       if (entry.plan_digest == spend.plan_digest &&
@@ -270,8 +281,8 @@ std::optional<Ledger::Refusal> Ledger::ReasonToRefuse(const Spend& spend) const 
 int64_t Ledger::Record(const Spend& spend, const std::optional<Refusal>& refusal) {
   const std::string output = spend.output.string();
   return Insert(refusal ? Kind::kRefused : Kind::kReserved, spend.pcost, spend.delta,
-                spend.plan_digest,
-                refusal ? fmt::format("{}: {}", refusal->brief, output) : output);
+                spend.plan_digest, refusal ? fmt::format("{}: {}", refusal->brief, output) : output,
+                spend.neighbours);
 }
 
 void Ledger::CheckAffordable(const Spend& spend) {
@@ -291,6 +302,17 @@ int64_t Ledger::Reserve(const Spend& spend) {
   });
   if (refusal) throw Error(ErrorKind::kRefused, refusal->message);
   return id;
+}
+
+std::optional<LedgerEntry> Ledger::Find(const Spend& spend) const {
+  for (const LedgerEntry& entry : Entries()) {
+    if ((entry.kind == Kind::kReserved || entry.kind == Kind::kConfirmed) &&
+        entry.plan_digest == spend.plan_digest && entry.pcost == spend.pcost &&
+        entry.what == spend.output.string()) {
+      return entry;
+    }
+  }
+  return std::nullopt;
 }
 
 void Ledger::Confirm(int64_t id) {
@@ -330,7 +352,11 @@ void Ledger::Forgive(int64_t id, const std::string& reason) {
 
 void Ledger::Grant(const Rational& pcost, const std::string& reason) {
   if (pcost <= 0) Fail(ErrorKind::kBadInput, "a grant must be positive");
-  Transact([&] { return Insert(Kind::kGrant, pcost, 0, "", reason); });
+  Transact([&] {
+    const std::vector<LedgerEntry> entries = Entries();
+    return Insert(Kind::kGrant, pcost, 0, "", reason,
+                  entries.empty() ? NeighboursInWords({}) : entries.front().neighbours);
+  });
 }
 
 }  // namespace residua

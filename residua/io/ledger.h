@@ -25,6 +25,7 @@ struct LedgerEntry {
   double delta = 0;         // at which the plan stated its epsilon
   std::string plan_digest;  // empty for grants
   std::string what;         // the file written, or the reason given
+  std::string neighbours;   // in words; costs for different ones do not add up
 };
 
 // What was granted for one data set and what was spent on it: an SQLite file. Several processes may
@@ -34,7 +35,8 @@ class Ledger {
   // Opens the ledger; Error{kIo} if there is none.
   static Ledger Open(const std::filesystem::path& path);
   // Opens it, or makes one with this grant.
-  static Ledger OpenOrCreate(const std::filesystem::path& path, const Rational& first_grant);
+  static Ledger OpenOrCreate(const std::filesystem::path& path, const Rational& first_grant,
+                             const std::string& neighbours);
 
   Ledger(Ledger&&) noexcept;
   Ledger& operator=(Ledger&&) = delete;
@@ -52,6 +54,7 @@ class Ledger {
     double delta = 0;
     std::string plan_digest;
     std::filesystem::path output;  // absolute
+    std::string neighbours;        // in words, as of NeighboursInWords
     bool again = false;            // the same plan may be measured a second time
   };
   // Records the refusal and throws Error{kRefused}, with what was spent, asked for and granted,
@@ -60,18 +63,20 @@ class Ledger {
   // The same, and reserves the spend; returns its id.
   int64_t Reserve(const Spend& spend);
   void Confirm(int64_t id);
+  // The spend of the same plan for the same file, confirmed, or reserved and cut off.
+  std::optional<LedgerEntry> Find(const Spend& spend) const;
 
   // Takes a reserved spend off the count; refused while its file, or a temporary one, is there.
   // Error{kBadInput} unless there is one of that id and a reason.
   void Forgive(int64_t id, const std::string& reason);
-  // Adds to what may be spent.
+  // Adds to what may be spent, for the neighbours that the ledger began with.
   void Grant(const Rational& pcost, const std::string& reason);
 
  private:
   Ledger(const std::filesystem::path& path, bool create);
   void Execute(const std::string& sql) const;
   int64_t Insert(LedgerEntry::Kind kind, const Rational& pcost, double delta,
-                 const std::string& digest, const std::string& what);
+                 const std::string& digest, const std::string& what, const std::string& neighbours);
   struct Refusal {
     std::string brief;  // for the record
     std::string message;

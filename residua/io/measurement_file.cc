@@ -61,7 +61,7 @@ std::map<std::string, std::string> Metadata(const PlanFile& plan, const std::str
   return {{"residua_format", std::string(kFormat)},
           {"residua_version", std::string(kFormatVersion)},
           {"residua_tool", fmt::format("residua {}", Version())},
-          {"residua_neighbours", "add or remove one row"},
+          {"residua_neighbours", NeighboursInWords(plan.plan.protection)},
           {"residua_guarantee", fmt::format("{}-zCDP; ({}, {})-differential privacy", guarantee.rho,
                                             guarantee.epsilon, guarantee.delta)},
           {"residua_plan", plan_json}};
@@ -364,12 +364,14 @@ Rational VerifyMeasurements(const MeasurementFile& file) {
     }
     mechanisms.push_back(std::move(mechanism));
   });
-  const Rational cost = ExactPcost(mechanisms);
-  if (cost != plan.pcost || cost > plan.budget.pcost) {
-    Fail(ErrorKind::kRefused, "the recorded noise costs {}, the plan {} of a budget of {}",
-         ToDoubleUp(cost), ToDoubleUp(plan.pcost), ToDoubleDown(plan.budget.pcost));
+  // For one row added or removed, whatever the plan protects: the noise alone is compared.
+  const Rational recorded = ExactPcost(mechanisms);
+  const Rational planned = ExactPcost(PriceMechanisms(MechanismsOf(plan), plan.variances));
+  if (recorded != planned) {
+    Fail(ErrorKind::kRefused, "the recorded noise costs {} a row, the plan {}",
+         ToDoubleUp(recorded), ToDoubleUp(planned));
   }
-  return cost;
+  return plan.pcost;
 }
 
 }  // namespace residua

@@ -205,7 +205,11 @@ Workload WorkloadFromJson(const Json& json, const Domain& domain) {
 Json PrivacyToJson(const Plan& plan) {
   const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
   Json json;
-  json["neighbours"] = "add or remove one row";
+  json["neighbours"] = NeighboursInWords(plan.protection);
+  if (!plan.protection.identifier.empty()) {
+    json["identifier"] = plan.protection.identifier;
+    json["max_rows"] = plan.protection.max_rows;
+  }
   json["guarantee"] =
       fmt::format("{}-zCDP, and so ({}, {})-differential privacy, for discrete Gaussian noise",
                   guarantee.rho, guarantee.epsilon, guarantee.delta);
@@ -214,6 +218,21 @@ Json PrivacyToJson(const Plan& plan) {
   json["pcost"] = ToString(plan.pcost);
   json["delta"] = plan.budget.delta;
   return json;
+}
+
+// The words are those of NeighboursInWords, and are compared with what it says of the result.
+Protection ProtectionFromJson(const Json& privacy) {
+  Protection protection;
+  if (privacy.contains("identifier")) {
+    protection.identifier = privacy["identifier"].get<std::string>();
+    protection.max_rows = privacy.at("max_rows").get<int64_t>();
+  }
+  Protection replaced;
+  replaced.neighbours = Protection::Neighbours::kReplaceOne;
+  if (privacy.at("neighbours") == NeighboursInWords(replaced)) {
+    protection.neighbours = Protection::Neighbours::kReplaceOne;
+  }
+  return protection;
 }
 
 // Each distinct basis once; identity attributes' follow from their size and are left out.
@@ -337,6 +356,7 @@ PlanFile FromJson(const Json& json) {
   plan.budget.delta = privacy.at("delta").get<double>();
   CheckDelta(plan.budget.delta);
   plan.pcost = ParseRational(privacy.at("pcost").get<std::string>(), "pcost");
+  plan.protection = ProtectionFromJson(privacy);
   plan.loss = json.at("loss").get<double>();
   plan.relative_gap = json.at("relative_gap").get<double>();
   plan.converged = json.at("converged").get<bool>();

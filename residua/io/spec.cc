@@ -421,7 +421,8 @@ class SpecReader {
 
   void ReadPrivacy(const toml::table& table, Spec* spec) const {
     CheckKeys(table, "privacy",
-              {"pcost", "rho", "mu", "epsilon", "delta", "max_std_dev", "target_loss", "unit"});
+              {"pcost", "rho", "mu", "epsilon", "delta", "max_std_dev", "target_loss", "unit",
+               "neighbours", "identifier", "max_rows"});
     PrivacyText text;
     const auto read = [&](std::string_view key, std::optional<std::string>* value) {
       if (const auto* node = table.get(key)) *value = Number(*node, Join("privacy", key));
@@ -433,18 +434,53 @@ class SpecReader {
     read("delta", &text.delta);
     read("max_std_dev", &text.max_std_dev);
     read("target_loss", &text.target_loss);
+    ReadProtection(table, spec);
+    spec->target = At(table, "privacy", [&] { return ParsePrivacy(text, &spec->objective); });
+  }
+
+  void ReadProtection(const toml::table& table, Spec* spec) const {
+    Protection& protection = spec->protection;
     if (const auto* node = table.get("unit")) {
       if (String(*node, "privacy.unit") != "row") {
-        FailAt(*node, "privacy.unit", "must be \"row\": one row added or removed");
+        FailAt(*node, "privacy.unit",
+               "must be \"row\"; to protect people with several rows, give identifier = "
+               "\"COLUMN\" and max_rows = N instead");
       }
     }
-    spec->target = At(table, "privacy", [&] { return ParsePrivacy(text, &spec->objective); });
+    if (const auto* node = table.get("neighbours")) {
+      const std::string text = String(*node, "privacy.neighbours");
+      protection.neighbours =
+          At(*node, "privacy.neighbours", [&] { return ParseNeighbours(text); });
+    }
+    const toml::node* identifier = table.get("identifier");
+    const toml::node* max_rows = table.get("max_rows");
+    if ((identifier == nullptr) != (max_rows == nullptr)) {
+      FailAt(identifier != nullptr ? *identifier : *max_rows, "privacy",
+             "needs both identifier = \"COLUMN\" and max_rows = N, or neither");
+    }
+    if (identifier != nullptr) {
+      if (table.contains("unit")) {
+        FailAt(*identifier, "privacy", "has both unit and identifier; keep one");
+      }
+      protection.identifier = String(*identifier, "privacy.identifier");
+      if (protection.identifier.empty()) {
+        FailAt(*identifier, "privacy.identifier", "must name a column");
+      }
+      protection.max_rows = Whole(*max_rows, "privacy.max_rows");
+    }
+    At(table, "privacy", [&] { CheckProtection(protection, spec->domain); });
   }
 
   std::string name_;
 };
 
 }  // namespace
+
+Protection::Neighbours ParseNeighbours(const std::string& text) {
+  if (text == "add-remove") return Protection::Neighbours::kAddRemove;
+  if (text == "replace-one") return Protection::Neighbours::kReplaceOne;
+  Fail(ErrorKind::kBadInput, "'{}' is not known; choose add-remove or replace-one", text);
+}
 
 Spec ParseSpec(std::string_view text, const std::string& name) {
   try {

@@ -27,8 +27,12 @@ struct Spec {
   Domain domain;
   Workload workload;
   Objective objective;
+  Protection protection;
   std::optional<std::variant<Budget, LossTarget>> target;
 };
+
+// "add-remove" or "replace-one".
+Protection::Neighbours ParseNeighbours(const std::string& text);
 
 // The same paths, relative to another folder: a spec's, written into a plan elsewhere.
 DataReference Rebase(const DataReference& data, const std::filesystem::path& from,

@@ -15,6 +15,9 @@
 namespace residua {
 namespace {
 
+// Different values outside that are remembered of one attribute.
+constexpr size_t kMaxTallied = 1000;
+
 std::string_view Trimmed(std::string_view text) {
   const auto is_space = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
@@ -81,8 +84,9 @@ std::string SpecKey(const Attribute& attribute) {
   return key + '"';
 }
 
-ValueEncoder::ValueEncoder(const Attribute& attribute, std::string file)
-    : attribute_(attribute), file_(std::move(file)) {
+ValueEncoder::ValueEncoder(const Attribute& attribute, std::string file,
+                           OutsideValues outside_values)
+    : attribute_(attribute), file_(std::move(file)), outside_values_(outside_values) {
   EmptyCodeColumn(attribute_);  // refuses what is too large to code
   const Encoding& encoding = attribute_.encoding;
   const int64_t num_nulls = encoding.null_cell ? 1 : 0;
@@ -182,14 +186,43 @@ int32_t ValueEncoder::EncodeMissing(int64_t row) {
   if (attribute_.encoding.null_cell) return static_cast<int32_t>(attribute_.size - 1);
   if (attribute_.encoding.outside == OutsidePolicy::kDrop) {
     ++report_.num_dropped;
+    ++report_.num_missing;
     return kDropRow;
   }
-  Fail(ErrorKind::kBadInput,
-       "{}: column '{}' has no value in row {}; set null = true or outside = \"drop\" for {}",
-       file_, ShownText(attribute_.name), row, SpecKey(attribute_));
+  if (outside_values_ == OutsideValues::kTally) {
+    ++report_.num_missing;
+    if (report_.first_error.empty()) report_.first_error = MissingProblem(row);
+    return kDropRow;
+  }
+  Fail(ErrorKind::kBadInput, "{}", MissingProblem(row));
+}
+
+std::string ValueEncoder::MissingProblem(int64_t row) const {
+  return fmt::format(
+      "{}: column '{}' has no value in row {}; set null = true or outside = \"drop\" for {}", file_,
+      ShownText(attribute_.name), row, SpecKey(attribute_));
+}
+
+int32_t ValueEncoder::Tally(Fault fault, std::string_view shown_value, int64_t row) {
+  ++report_.num_outside;
+  if (const auto known = report_.outside.find(std::string(shown_value));
+      known != report_.outside.end()) {
+    ++known->second;
+  } else if (report_.outside.size() < kMaxTallied) {
+    report_.outside.emplace(shown_value, 1);
+  }
+  const OutsidePolicy policy = attribute_.encoding.outside;
+  const bool is_number = fault == Fault::kBelow || fault == Fault::kAbove;
+  const bool stops =
+      policy == OutsidePolicy::kError || (policy == OutsidePolicy::kClamp && !is_number);
+  if (stops && report_.first_error.empty()) {
+    report_.first_error = OutsideProblem(fault, shown_value, row);
+  }
+  return kDropRow;
 }
 
 int32_t ValueEncoder::Place(Fault fault, std::string_view shown_value, int64_t row) {
+  if (outside_values_ == OutsideValues::kTally) return Tally(fault, shown_value, row);
   switch (attribute_.encoding.outside) {
     case OutsidePolicy::kError:
       break;
@@ -204,10 +237,11 @@ int32_t ValueEncoder::Place(Fault fault, std::string_view shown_value, int64_t r
       ++report_.num_clamped;
       return fault == Fault::kBelow ? 0 : static_cast<int32_t>(last_ - first_);
   }
-  FailOutside(fault, shown_value, row);
+  Fail(ErrorKind::kBadInput, "{}", OutsideProblem(fault, shown_value, row));
 }
 
-void ValueEncoder::FailOutside(Fault fault, std::string_view shown_value, int64_t row) const {
+std::string ValueEncoder::OutsideProblem(Fault fault, std::string_view shown_value,
+                                         int64_t row) const {
   const bool is_coded = std::holds_alternative<std::monostate>(attribute_.encoding.cells);
   std::string problem;
   std::string other_remedy;
@@ -231,13 +265,13 @@ void ValueEncoder::FailOutside(Fault fault, std::string_view shown_value, int64_
       break;
   }
   const bool can_clamp = fault == Fault::kBelow || fault == Fault::kAbove;
-  Fail(ErrorKind::kBadInput,
-       "{}: column '{}' has the value {} (row {}), {}; set outside = {}\"drop\" or \"null\"{} for "
-       "{}, "
-       "or {}",
-       file_, ShownText(attribute_.name), shown_value, row, problem, can_clamp ? "\"clamp\", " : "",
-       attribute_.encoding.null_cell ? "" : " (with null = true)", SpecKey(attribute_),
-       other_remedy);
+  return fmt::format(
+      "{}: column '{}' has the value {} (row {}), {}; set outside = {}\"drop\" or \"null\"{} for "
+      "{}, "
+      "or {}",
+      file_, ShownText(attribute_.name), shown_value, row, problem, can_clamp ? "\"clamp\", " : "",
+      attribute_.encoding.null_cell ? "" : " (with null = true)", SpecKey(attribute_),
+      other_remedy);
 }
 
 }  // namespace residua

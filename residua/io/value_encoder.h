@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -15,7 +16,16 @@ struct AttributeReport {
   int64_t num_dropped = 0;  // values for which their row was left out
   int64_t num_clamped = 0;  // values moved to the nearest end of the integers
   int64_t num_nulled = 0;   // values outside, put into the null cell
+  // When they are only looked at:
+  int64_t num_outside = 0;
+  int64_t num_missing = 0;
+  std::map<std::string, int64_t> outside;  // some of the different ones, as shown, and how many
+  std::string first_error;                 // what would stop a measurement
 };
+
+// What to do with a value that has no cell: what the attribute's policy says, or count it and leave
+// its row out.
+enum class OutsideValues { kPlace, kTally };
 
 // Maps the values of one column to cells, by the attribute's encoding and its policy for values
 // that have none. The first value the policy does not cover is thrown as Error{kBadInput}, a line
@@ -25,7 +35,8 @@ class ValueEncoder {
   static constexpr int32_t kDropRow = -1;
 
   // `file` names the source in messages. Error{kBadInput} if the encoding contradicts itself.
-  ValueEncoder(const Attribute& attribute, std::string file);
+  ValueEncoder(const Attribute& attribute, std::string file,
+               OutsideValues outside_values = OutsideValues::kPlace);
   ValueEncoder(const ValueEncoder&) = delete;
   ValueEncoder& operator=(const ValueEncoder&) = delete;
 
@@ -51,12 +62,16 @@ class ValueEncoder {
   Cell CellOfListed(std::string_view value) const;
 
   int32_t Place(Fault fault, std::string_view shown_value, int64_t row);
-  [[noreturn]] void FailOutside(Fault fault, std::string_view shown_value, int64_t row) const;
+  int32_t Tally(Fault fault, std::string_view shown_value, int64_t row);
+  // What to say of it.
+  std::string MissingProblem(int64_t row) const;
+  std::string OutsideProblem(Fault fault, std::string_view shown_value, int64_t row) const;
 
   bool IsIntegral() const { return values_ == nullptr && cuts_ == nullptr; }
 
   const Attribute attribute_;
   const std::string file_;
+  const OutsideValues outside_values_;
   const ValueEncoding* values_ = nullptr;
   const CutEncoding* cuts_ = nullptr;
   int64_t first_ = 0;  // integers and bare codes: [first_, last_]

@@ -110,8 +110,7 @@ Rational IntegerNoiseVariance(const Plan& plan, const AttributeSet& set) {
 }
 
 void CheckNoiseIsMeasurable(const Plan& plan) {
-  for (const PricedMechanism& mechanism :
-       PriceMechanisms(plan.bases, plan.classes, plan.mechanisms, plan.variances)) {
+  for (const PricedMechanism& mechanism : PriceMechanisms(MechanismsOf(plan), plan.variances)) {
     if (mechanism.variance > Rational(Integer(1) << 126)) {
       Fail(ErrorKind::kTooLarge,
            "the plan asks for integer noise of variance {:.3g}, above the 2^126 that can be drawn; "

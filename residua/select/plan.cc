@@ -102,41 +102,23 @@ std::vector<ResidualMatrix> MatrixOfAttributes(const Plan& plan) {
   return matrices;
 }
 
-std::vector<PricedMechanism> PriceMechanisms(const std::vector<ResidualBasis>& basis_of_class,
-                                             const AttributeClasses& classes,
-                                             const MultisetTable& mechanisms,
-                                             const std::vector<Rational>& variances) {
-  std::vector<PricedMechanism> priced;
-  priced.reserve(variances.size());
-  for (int64_t k = 0; k < mechanisms.size(); ++k) {
-    PricedMechanism mechanism{OrbitSize(classes, mechanisms[k]), 1,
-                              variances[static_cast<size_t>(k)]};
-    Integer factor = 1;
-    for (const int c : mechanisms[k]) {
-      const ResidualBasis& basis = basis_of_class[static_cast<size_t>(c)];
-      mechanism.squared_sensitivity *= basis.squared_sensitivity;
-      factor *= basis.variance_factor;
-    }
-    mechanism.variance *= factor;
-    priced.push_back(std::move(mechanism));
-  }
-  return priced;
+MechanismOrbits MechanismsOf(const Plan& plan) {
+  return {plan.protection, plan.bases, plan.classes, plan.mechanisms};
 }
 
 void VerifyPlan(const Plan& plan) {
   CheckWorkload(plan.domain, plan.workload);
+  CheckProtection(plan.protection, plan.domain);
   VerifyClasses(plan);
   VerifyBases(plan);
   VerifyMechanisms(plan);
-  const Rational cost =
-      ExactPcost(PriceMechanisms(plan.bases, plan.classes, plan.mechanisms, plan.variances));
-  if (cost > plan.budget.pcost) {
-    Fail(ErrorKind::kRefused, "the plan overspends: its privacy cost is {} and its budget {}",
-         ToDoubleUp(cost), ToDoubleDown(plan.budget.pcost));
-  }
-  if (cost != plan.pcost) {
+  if (!IsPlanPcost(MechanismsOf(plan), plan.variances, plan.pcost)) {
     Fail(ErrorKind::kRefused, "the plan states the privacy cost {}, but its noise costs {}",
-         ToDoubleUp(plan.pcost), ToDoubleUp(cost));
+         ToDoubleUp(plan.pcost), ToDoubleUp(PlanPcost(MechanismsOf(plan), plan.variances)));
+  }
+  if (plan.pcost > plan.budget.pcost) {
+    Fail(ErrorKind::kRefused, "the plan overspends: its privacy cost is {} and its budget {}",
+         ToDoubleUp(plan.pcost), ToDoubleDown(plan.budget.pcost));
   }
 }
 

@@ -5,8 +5,9 @@
 #include "residua/basis/residual_basis.h"
 #include "residua/model/symmetry.h"
 #include "residua/privacy/budget.h"
-#include "residua/privacy/exact_cost.h"
+#include "residua/privacy/protection.h"
 #include "residua/select/objective.h"
+#include "residua/select/plan_cost.h"
 
 namespace residua {
 
@@ -14,12 +15,13 @@ namespace residua {
 // the base mechanism
 //   y_A = R_A x + N(0, variance * Sigma_A),  R_A = kron_{i in A} Sub_i kron_{j not in A} 1^T,
 // is measured with the variance of its orbit: `variances[k]` for the sets of `mechanisms[k]`.
-// `pcost` is the exact privacy cost, never above `budget.pcost`.
+// `pcost` is the privacy cost for `protection`, never below the true one nor above `budget.pcost`.
 struct Plan {
   Domain domain;
   Workload workload;
   Objective objective;
   Budget budget;
+  Protection protection;
   AttributeClasses classes;
   std::vector<ResidualBasis> bases;  // of each class
   MultisetTable mechanisms;
@@ -35,11 +37,8 @@ struct Plan {
 // What is applied along each attribute's axis of the counts.
 std::vector<ResidualMatrix> MatrixOfAttributes(const Plan& plan);
 
-// The integer mechanisms that `mechanisms` with `variances` stand for, as the exact cost sees them.
-std::vector<PricedMechanism> PriceMechanisms(const std::vector<ResidualBasis>& basis_of_class,
-                                             const AttributeClasses& classes,
-                                             const MultisetTable& mechanisms,
-                                             const std::vector<Rational>& variances);
+// What the plan's cost depends on.
+MechanismOrbits MechanismsOf(const Plan& plan);
 
 // Recomputes what the plan promises, in exact arithmetic: the classes partition the attributes and
 // hold alike ones only, every class has a basis that fits it and whose sensitivity is that of its

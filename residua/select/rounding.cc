@@ -41,8 +41,7 @@ std::vector<Rational> RoundPrecisions(std::span<const double> noise_variance, do
 
 }  // namespace
 
-RoundedNoise RoundWithinBudget(const std::vector<ResidualBasis>& basis_of_class,
-                               const AttributeClasses& classes, const MultisetTable& mechanisms,
+RoundedNoise RoundWithinBudget(const MechanismOrbits& mechanisms,
                                std::span<const double> noise_variance,
                                const Rational& budget_pcost) {
   // The doubles' own error can leave the cost a hair above the budget: shrink all precisions by
@@ -51,8 +50,7 @@ RoundedNoise RoundWithinBudget(const std::vector<ResidualBasis>& basis_of_class,
   for (int shift = 44; shift >= 18; shift -= 2) {
     RoundedNoise rounded;
     rounded.variances = RoundPrecisions(noise_variance, factor, Side::kDown);
-    rounded.pcost =
-        ExactPcost(PriceMechanisms(basis_of_class, classes, mechanisms, rounded.variances));
+    rounded.pcost = PlanPcost(mechanisms, rounded.variances);
     if (rounded.pcost <= budget_pcost) return rounded;
     factor = 1 - std::ldexp(1.0, -shift);
   }
@@ -60,13 +58,11 @@ RoundedNoise RoundWithinBudget(const std::vector<ResidualBasis>& basis_of_class,
        ToString(budget_pcost));
 }
 
-RoundedNoise RoundForAccuracy(const std::vector<ResidualBasis>& basis_of_class,
-                              const AttributeClasses& classes, const MultisetTable& mechanisms,
+RoundedNoise RoundForAccuracy(const MechanismOrbits& mechanisms,
                               std::span<const double> noise_variance) {
   RoundedNoise rounded;
   rounded.variances = RoundPrecisions(noise_variance, 1, Side::kUp);
-  rounded.pcost =
-      ExactPcost(PriceMechanisms(basis_of_class, classes, mechanisms, rounded.variances));
+  rounded.pcost = PlanPcost(mechanisms, rounded.variances);
   return rounded;
 }
 

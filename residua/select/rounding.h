@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "residua/base/rational.h"
-#include "residua/select/plan.h"
+#include "residua/select/plan_cost.h"
 
 namespace residua {
 
@@ -16,14 +16,12 @@ struct RoundedNoise {
 };
 
 // Rounds variances up, and further up until the exact cost is at most `budget_pcost`.
-RoundedNoise RoundWithinBudget(const std::vector<ResidualBasis>& basis_of_class,
-                               const AttributeClasses& classes, const MultisetTable& mechanisms,
+RoundedNoise RoundWithinBudget(const MechanismOrbits& mechanisms,
                                std::span<const double> noise_variance,
                                const Rational& budget_pcost);
 
 // Rounds variances down: no table's variance rises, and the cost is whatever it comes to.
-RoundedNoise RoundForAccuracy(const std::vector<ResidualBasis>& basis_of_class,
-                              const AttributeClasses& classes, const MultisetTable& mechanisms,
+RoundedNoise RoundForAccuracy(const MechanismOrbits& mechanisms,
                               std::span<const double> noise_variance);
 
 }  // namespace residua

@@ -14,32 +14,23 @@ namespace {
 
 // Everything a solver needs, with interchangeable attributes collapsed.
 struct Problem {
+  Protection protection;
   WorkloadOrbits workload;
   std::vector<ResidualBasis> basis_of_class;
   MultisetTable mechanisms;
   std::vector<double> cost;  // of each orbit of mechanisms, all its members together
 };
 
-Problem MakeProblem(WorkloadOrbits workload) {
+Problem MakeProblem(const Protection& protection, WorkloadOrbits workload) {
   Problem problem;
+  problem.protection = protection;
   problem.workload = std::move(workload);
   problem.mechanisms = Closure(problem.workload.orbits);
   return problem;
 }
 
-std::vector<double> CostOfMechanisms(const Problem& problem,
-                                     const std::vector<ResidualBasis>& bases) {
-  std::vector<double> costs;
-  costs.reserve(static_cast<size_t>(problem.mechanisms.size()));
-  for (int64_t k = 0; k < problem.mechanisms.size(); ++k) {
-    double cost = OrbitSize(problem.workload.classes, problem.mechanisms[k]).get_d();
-    for (const int c : problem.mechanisms[k]) cost *= bases[static_cast<size_t>(c)].privacy_cost;
-    if (!std::isfinite(cost) || !(cost > 0)) {
-      Fail(ErrorKind::kTooLarge, "the workload has too many marginals of one kind to plan for");
-    }
-    costs.push_back(cost);
-  }
-  return costs;
+MechanismOrbits MechanismsWith(const Problem& problem, const std::vector<ResidualBasis>& bases) {
+  return {problem.protection, bases, problem.workload.classes, problem.mechanisms};
 }
 
 std::vector<ResidualBasis> GivenBases(const SelectRequest& request,
@@ -78,7 +69,7 @@ void AddBases(const SelectRequest& request, StrategyGoal goal,
                                 ? ChooseBases({&request.domain, &problem->workload,
                                                &problem->mechanisms, solve, goal, request.basis})
                                 : GivenBases(request, problem->workload.classes);
-  problem->cost = CostOfMechanisms(*problem, problem->basis_of_class);
+  problem->cost = CostOfOrbits(MechanismsWith(*problem, problem->basis_of_class));
 }
 
 // At a privacy cost of 1; every built-in objective scales with the noise.
@@ -133,6 +124,7 @@ Plan AssemblePlan(const SelectRequest& request, Problem problem, const NoiseSolu
   plan.workload = request.workload;
   plan.objective = request.objective;
   plan.budget = budget;
+  plan.protection = std::move(problem.protection);
   plan.classes = std::move(problem.workload.classes);
   plan.bases = std::move(problem.basis_of_class);
   plan.mechanisms = std::move(problem.mechanisms);
@@ -155,18 +147,45 @@ std::vector<double> ScaleNoise(const NoiseSolution& solution, double factor) {
   return noise;
 }
 
+// The costs it was solved with are below the true one where rows are replaced: scales the noise of
+// a solution that costs `budget` by them until it truly does. Gives the factor.
+double ScaleToTrueCost(const Problem& problem, double budget, NoiseSolution* solution) {
+  if (problem.protection.neighbours != Protection::Neighbours::kReplaceOne) return 1;
+  const RoundedNoise rounded =
+      RoundForAccuracy(MechanismsWith(problem, problem.basis_of_class), solution->noise_variance);
+  const double factor = ToDoubleUp(rounded.pcost) / budget;
+  for (double& variance : solution->noise_variance) variance *= factor;
+  return factor;
+}
+
+// Where rows are replaced the total costs nothing, yet it keeps the least noise that its error bar
+// can be stated of: a standard deviation of 0.19.
+constexpr double kLeastTotalVariance = 0.125;
+
+std::vector<double> WithNoisyTotal(const Problem& problem, std::vector<double> noise) {
+  const auto total = problem.mechanisms.Find({});
+  if (problem.protection.neighbours == Protection::Neighbours::kReplaceOne && total) {
+    double& variance = noise[static_cast<size_t>(*total)];
+    variance = std::max(variance, kLeastTotalVariance);
+  }
+  return noise;
+}
+
+constexpr int kMaxTargetAttempts = 100;
+
 // Rounds the solution for the target, and assembles the plan.
 Plan Finish(const SelectRequest& request, Problem problem, const NoiseSolution& solution,
             const std::variant<Budget, std::vector<double>>& target, double delta) {
   if (const auto* budget = std::get_if<Budget>(&target)) {
-    const std::vector<double> noise = ScaleNoise(solution, 1 / ToDoubleDown(budget->pcost));
-    RoundedNoise rounded = RoundWithinBudget(problem.basis_of_class, problem.workload.classes,
-                                             problem.mechanisms, noise, budget->pcost);
+    const std::vector<double> noise =
+        WithNoisyTotal(problem, ScaleNoise(solution, 1 / ToDoubleDown(budget->pcost)));
+    RoundedNoise rounded =
+        RoundWithinBudget(MechanismsWith(problem, problem.basis_of_class), noise, budget->pcost);
     return AssemblePlan(request, std::move(problem), solution, *budget, std::move(rounded));
   }
   RoundedNoise rounded =
-      RoundForAccuracy(problem.basis_of_class, problem.workload.classes, problem.mechanisms,
-                       std::get<std::vector<double>>(target));
+      RoundForAccuracy(MechanismsWith(problem, problem.basis_of_class),
+                       WithNoisyTotal(problem, std::get<std::vector<double>>(target)));
   const Budget budget{BudgetUnit::kPcost, rounded.pcost, delta};
   return AssemblePlan(request, std::move(problem), solution, budget, std::move(rounded));
 }
@@ -175,9 +194,10 @@ Plan Finish(const SelectRequest& request, Problem problem, const NoiseSolution& 
 
 Plan Select(const SelectRequest& request) {
   CheckObjective(request.objective);
+  CheckProtection(request.protection, request.domain);
   const auto* target = std::get_if<LossTarget>(&request.target);
   if (target != nullptr) CheckTarget(*target);
-  Problem problem = MakeProblem(FindSymmetry(request.domain, request.workload));
+  Problem problem = MakeProblem(request.protection, FindSymmetry(request.domain, request.workload));
   const bool max = request.objective.kind == Objective::Kind::kMaxVariance;
   AddBases(
       request, max ? StrategyGoal::kMax : StrategyGoal::kMean,
@@ -187,7 +207,8 @@ Plan Select(const SelectRequest& request) {
         SolverOptions options = request.solver;
         options.tolerance = std::max(options.tolerance, max ? kMaxBasisTolerance : kBasisTolerance);
         if (max) options.max_iterations = std::min(options.max_iterations, kMaxBasisIterations);
-        const NoiseSolution solution = Solve(rows, CostOfMechanisms(problem, bases), options);
+        const NoiseSolution solution =
+            Solve(rows, CostOfOrbits(MechanismsWith(problem, bases)), options);
         return BasisProblem::Outcome{solution.loss, LossGradient(rows, solution.noise_variance)};
       },
       &problem);
@@ -199,21 +220,29 @@ Plan Select(const SelectRequest& request) {
   const ObjectiveRows rows = MakeObjectiveRows(request.objective, problem.workload,
                                                problem.mechanisms, problem.basis_of_class);
   if (max) solution.loss = std::max(solution.loss, EvaluateLoss(rows, solution.noise_variance));
-  Plan plan;
+  solution.loss *= ScaleToTrueCost(problem, 1, &solution);
   if (target == nullptr) {
-    plan = Finish(request, std::move(problem), solution, std::get<Budget>(request.target), 0);
-  } else {
-    // The last factor absorbs the doubles' own error.
-    const double factor = target->loss / solution.loss * (1 - 1e-13);
-    plan =
-        Finish(request, std::move(problem), solution, ScaleNoise(solution, factor), target->delta);
+    Plan plan = Finish(request, problem, solution, std::get<Budget>(request.target), 0);
+    plan.loss = EvaluateLoss(rows, NoiseVariances(plan));
+    return plan;
   }
-  plan.loss = EvaluateLoss(rows, NoiseVariances(plan));
-  return plan;
+  // The last factor absorbs the doubles' own error. A total that keeps its least noise may ask for
+  // less of the others'.
+  double factor = target->loss / solution.loss * (1 - 1e-13);
+  for (int attempt = 0; attempt < kMaxTargetAttempts; ++attempt) {
+    Plan plan = Finish(request, problem, solution, ScaleNoise(solution, factor), target->delta);
+    plan.loss = EvaluateLoss(rows, NoiseVariances(plan));
+    if (plan.loss <= target->loss) return plan;
+    factor *= target->loss / plan.loss * (1 - 1e-13);
+  }
+  Fail(ErrorKind::kBadInput, "no noise that can be drawn reaches the loss {}; ask for less",
+       target->loss);
 }
 
 Plan SelectForLoss(const SelectRequest& request, const ConvexLoss& loss) {
-  Problem problem = MakeProblem(WithoutSymmetry(request.domain, request.workload));
+  CheckProtection(request.protection, request.domain);
+  Problem problem =
+      MakeProblem(request.protection, WithoutSymmetry(request.domain, request.workload));
   const auto* known_budget = std::get_if<Budget>(&request.target);
   const double likely_budget = known_budget != nullptr ? ToDoubleDown(known_budget->pcost) : 1;
   AddBases(
@@ -221,8 +250,9 @@ Plan SelectForLoss(const SelectRequest& request, const ConvexLoss& loss) {
       [&](const std::vector<ResidualBasis>& bases) {
         const VarianceMatrix matrix =
             MeanVarianceMatrix(problem.workload.orbits, problem.mechanisms, bases);
-        const NoiseSolution solution = MinimizeConvex(matrix, CostOfMechanisms(problem, bases),
-                                                      loss, likely_budget, request.solver);
+        const NoiseSolution solution =
+            MinimizeConvex(matrix, CostOfOrbits(MechanismsWith(problem, bases)), loss,
+                           likely_budget, request.solver);
         std::vector<double> variances(static_cast<size_t>(matrix.num_rows()));
         std::vector<double> gradient(variances.size());
         Multiply(matrix, solution.noise_variance, variances);
@@ -232,15 +262,18 @@ Plan SelectForLoss(const SelectRequest& request, const ConvexLoss& loss) {
       &problem);
   const VarianceMatrix means =
       MeanVarianceMatrix(problem.workload.orbits, problem.mechanisms, problem.basis_of_class);
-  const auto solve = [&](double budget) {
-    return MinimizeConvex(means, problem.cost, loss, budget, request.solver);
-  };
-  const auto final_loss = [&](const Plan& plan) {
-    const std::vector<double> noise = NoiseVariances(plan);
+  const auto loss_at = [&](std::span<const double> noise) {
     std::vector<double> variances(static_cast<size_t>(means.num_rows()));
     std::vector<double> gradient(variances.size());
     Multiply(means, noise, variances);
     return loss(variances, gradient);
+  };
+  const auto solve = [&](double budget) {
+    NoiseSolution solution = MinimizeConvex(means, problem.cost, loss, budget, request.solver);
+    if (ScaleToTrueCost(problem, budget, &solution) != 1) {
+      solution.loss = loss_at(solution.noise_variance);
+    }
+    return solution;
   };
   Plan plan;
   if (const auto* budget = std::get_if<Budget>(&request.target)) {
@@ -282,7 +315,7 @@ Plan SelectForLoss(const SelectRequest& request, const ConvexLoss& loss) {
     const std::vector<double> noise = best.noise_variance;
     plan = Finish(request, std::move(problem), best, noise, target.delta);
   }
-  plan.loss = final_loss(plan);
+  plan.loss = loss_at(NoiseVariances(plan));
   return plan;
 }
 

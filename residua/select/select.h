@@ -20,6 +20,7 @@ struct SelectRequest {
   Workload workload;
   Objective objective;
   std::variant<Budget, LossTarget> target;
+  Protection protection = {};
   SolverOptions solver = {};
   BasisKind basis = BasisKind::kOblique;
   // The residual basis of each attribute, e.g. from an earlier plan for the same workload; chosen

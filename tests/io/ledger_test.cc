@@ -12,6 +12,8 @@ namespace residua {
 namespace {
 
 namespace fs = std::filesystem;
+
+const std::string kOneRow = "add or remove one row";
 using Kind = LedgerEntry::Kind;
 
 class LedgerTest : public testing::Test {
@@ -38,13 +40,14 @@ class LedgerTest : public testing::Test {
 };
 
 TEST_F(LedgerTest, SpendsUpToTheGrantAndNotAHairMore) {
-  Ledger ledger = Ledger::OpenOrCreate(path_, Rational(1, 3));
-  ledger.Confirm(ledger.Reserve({Rational(1, 6), 1e-9, "a", "one.parquet", false}));
-  EXPECT_TRUE(
-      Refused(ledger, {Rational(1, 6) + Rational(1, 1000000000), 1e-9, "b", "two.parquet", false}));
-  ledger.Reserve({Rational(1, 6), 1e-9, "b", "two.parquet", false});
+  Ledger ledger = Ledger::OpenOrCreate(path_, Rational(1, 3), kOneRow);
+  ledger.Confirm(ledger.Reserve({Rational(1, 6), 1e-9, "a", "one.parquet", kOneRow, false}));
+  EXPECT_TRUE(Refused(ledger, {Rational(1, 6) + Rational(1, 1000000000), 1e-9, "b", "two.parquet",
+                               kOneRow, false}));
+  ledger.Reserve({Rational(1, 6), 1e-9, "b", "two.parquet", kOneRow, false});
   EXPECT_EQ(ledger.CurrentBalance().spent, Rational(1, 3)) << "exactly, in rationals";
-  EXPECT_TRUE(Refused(ledger, {Rational(1, 1000000000), 1e-9, "c", "three.parquet", false}));
+  EXPECT_TRUE(
+      Refused(ledger, {Rational(1, 1000000000), 1e-9, "c", "three.parquet", kOneRow, false}));
   const std::vector<LedgerEntry> entries = ledger.Entries();
   ASSERT_EQ(entries.size(), 5u);
   EXPECT_EQ(entries[0].kind, Kind::kGrant);
@@ -55,19 +58,19 @@ TEST_F(LedgerTest, SpendsUpToTheGrantAndNotAHairMore) {
 }
 
 TEST_F(LedgerTest, APlanIsMeasuredOnce) {
-  Ledger ledger = Ledger::OpenOrCreate(path_, 10);
-  const int64_t id = ledger.Reserve({1, 1e-9, "plan", "m", false});
-  EXPECT_TRUE(Refused(ledger, {1, 1e-9, "plan", "m", false}));
-  EXPECT_FALSE(Refused(ledger, {1, 1e-9, "plan", "m", true}));
+  Ledger ledger = Ledger::OpenOrCreate(path_, 10, kOneRow);
+  const int64_t id = ledger.Reserve({1, 1e-9, "plan", "m", kOneRow, false});
+  EXPECT_TRUE(Refused(ledger, {1, 1e-9, "plan", "m", kOneRow, false}));
+  EXPECT_FALSE(Refused(ledger, {1, 1e-9, "plan", "m", kOneRow, true}));
   EXPECT_EQ(ledger.CurrentBalance().spent, 2);
   ledger.Forgive(id, "the machine lost power before anything was written");
   EXPECT_EQ(ledger.CurrentBalance().spent, 1);
 }
 
 TEST_F(LedgerTest, ForgivingNeedsAReservedEntryAndAReason) {
-  Ledger ledger = Ledger::OpenOrCreate(path_, 10);
-  const int64_t reserved = ledger.Reserve({1, 1e-9, "a", "m", false});
-  const int64_t confirmed = ledger.Reserve({2, 1e-9, "b", "n", false});
+  Ledger ledger = Ledger::OpenOrCreate(path_, 10, kOneRow);
+  const int64_t reserved = ledger.Reserve({1, 1e-9, "a", "m", kOneRow, false});
+  const int64_t confirmed = ledger.Reserve({2, 1e-9, "b", "n", kOneRow, false});
   ledger.Confirm(confirmed);
   EXPECT_THROW(ledger.Forgive(reserved, " "), Error);
   EXPECT_THROW(ledger.Forgive(confirmed, "please"), Error);
@@ -80,13 +83,13 @@ TEST_F(LedgerTest, ForgivingNeedsAReservedEntryAndAReason) {
 }
 
 TEST_F(LedgerTest, GrantsAddUp) {
-  Ledger ledger = Ledger::OpenOrCreate(path_, 1);
+  Ledger ledger = Ledger::OpenOrCreate(path_, 1, kOneRow);
   ledger.Grant(Rational(1, 2), "board");
   EXPECT_THROW(ledger.Grant(0, "nothing"), Error);
   EXPECT_THROW(ledger.Grant(-1, "less"), Error);
   EXPECT_EQ(ledger.CurrentBalance().granted, Rational(3, 2));
   // Opening again with another first grant changes nothing.
-  EXPECT_EQ(Ledger::OpenOrCreate(path_, 100).CurrentBalance().granted, Rational(3, 2));
+  EXPECT_EQ(Ledger::OpenOrCreate(path_, 100, kOneRow).CurrentBalance().granted, Rational(3, 2));
 }
 
 // Twelve processes race for a budget that seven of them fit into; ten more race to create a ledger.
@@ -97,8 +100,9 @@ TEST_F(LedgerTest, ConcurrentProcessesNeverOverspend) {
     ASSERT_GE(child, 0);
     if (child == 0) {
       try {
-        Ledger ledger = Ledger::OpenOrCreate(path_, 7);
-        const int64_t id = ledger.Reserve({1, 1e-9, "plan" + std::to_string(k), "m", false});
+        Ledger ledger = Ledger::OpenOrCreate(path_, 7, kOneRow);
+        const int64_t id =
+            ledger.Reserve({1, 1e-9, "plan" + std::to_string(k), "m", kOneRow, false});
         ledger.Confirm(id);
         _exit(0);
       } catch (const Error& error) {
@@ -127,8 +131,19 @@ TEST_F(LedgerTest, WhatIsNoLedgerIsNotTouched) {
   EXPECT_FALSE(fs::exists(path_));
   std::ofstream(path_) << "age,sex\n1,f\n";
   EXPECT_THROW(Ledger::Open(path_), Error);
-  EXPECT_THROW(Ledger::OpenOrCreate(path_, 1), Error);
+  EXPECT_THROW(Ledger::OpenOrCreate(path_, 1, kOneRow), Error);
   EXPECT_THROW(Ledger::Open(folder_), Error);
+}
+
+TEST_F(LedgerTest, AddsUpCostsOfOneKindOfNeighboursOnly) {
+  Ledger ledger = Ledger::OpenOrCreate(path_, 10, "replace one row");
+  ledger.Reserve({1, 1e-9, "a", "m", "replace one row", false});
+  EXPECT_TRUE(Refused(ledger, {1, 1e-9, "b", "n", kOneRow, false}));
+  // The refusal itself is no reason to refuse, and a grant is for the same neighbours.
+  ledger.Grant(1, "more");
+  ledger.Reserve({1, 1e-9, "c", "o", "replace one row", false});
+  EXPECT_EQ(ledger.Entries().back().neighbours, "replace one row");
+  EXPECT_EQ(ledger.CurrentBalance().spent, 2);
 }
 
 }  // namespace

@@ -118,14 +118,12 @@ TEST(SelectTest, NoPerturbationOfTheNoiseDoesBetter) {
       request.solver.tolerance = 1e-8;
       const Plan plan = Select(request);
       ASSERT_TRUE(plan.converged);
-      const std::vector<ResidualBasis>& bases = plan.bases;
       for (int trial = 0; trial < 200; ++trial) {
         Plan other = plan;
         for (Rational& variance : other.variances) {
           variance *= Rational(9000 + random.Below(2000), 10000);
         }
-        const Rational cost =
-            ExactPcost(PriceMechanisms(bases, plan.classes, plan.mechanisms, other.variances));
+        const Rational cost = PlanPcost(MechanismsOf(plan), other.variances);
         for (Rational& variance : other.variances) variance *= cost / plan.pcost;
         EXPECT_GT(ObjectiveLoss(other), plan.loss * (1 - 2e-8)) << objective;
       }

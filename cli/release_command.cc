@@ -1,0 +1,241 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/reading_report.h"
+#include "cli/release_summary.h"
+#include "cli/tables_command.h"
+#include "residua/base/error.h"
+#include "residua/io/file.h"
+#include "residua/io/measure_to_file.h"
+#include "residua/select/plan_errors.h"
+#include "residua/select/select.h"
+
+namespace residua::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ReleaseOptions {
+  std::string spec;
+  std::string output;
+  std::string ledger;
+  std::string format = "csv";
+  double confidence = 0.95;
+  int threads = 0;
+  bool yes = false;
+  bool json = false;
+};
+
+// The files of a release.
+struct ReleaseFolder {
+  explicit ReleaseFolder(const fs::path& folder)
+      : path(folder),
+        plan(folder / "plan.json"),
+        measurements(folder / "measurements.parquet"),
+        tables(folder / "tables"),
+        summary(folder / "summary.md") {}
+
+  fs::path path, plan, measurements, tables, summary;
+};
+
+Spec ReadWholeSpec(const std::string& path) {
+  Spec spec = ReadSpec(path);
+  if (!spec.target) {
+    Fail(ErrorKind::kBadInput,
+         "{}: [privacy] sets no budget; give epsilon and delta, rho, mu or pcost", path);
+  }
+  if (spec.data.empty()) {
+    Fail(ErrorKind::kBadInput, "{}: [data] names no source; add source = \"FILE\"", path);
+  }
+  return spec;
+}
+
+// A folder that is not there, is empty, or holds an earlier attempt at the very same release.
+void CheckFolder(const ReleaseFolder& folder, const PlanFile& file) {
+  if (!fs::exists(folder.path)) return;
+  if (!fs::is_directory(folder.path)) {
+    Fail(ErrorKind::kRefused, "{}: exists and is no folder; choose another -o",
+         folder.path.string());
+  }
+  if (!fs::exists(folder.plan)) {
+    if (fs::is_empty(folder.path)) return;
+    Fail(ErrorKind::kRefused,
+         "{}: exists and is not a release of residua; choose another -o, or empty it",
+         folder.path.string());
+  }
+  if (ReadPlan(folder.plan) != file) {
+    Fail(ErrorKind::kRefused,
+         "{}: holds the release of another plan; choose another -o for a new release, or put the "
+         "spec back as it was to go on with this one",
+         folder.path.string());
+  }
+}
+
+struct Errors {
+  double largest = 0;
+  double median = 0;
+};
+
+// The largest standard deviation of a cell, and the median over the tables of their mean cell's.
+Errors ErrorsOf(const std::vector<TableErrors>& tables) {
+  std::vector<std::pair<double, double>> std_devs;  // with the number of tables
+  Errors errors;
+  double num_tables = 0;
+  for (const TableErrors& table : tables) {
+    errors.largest = std::max(errors.largest, std::sqrt(table.max_variance));
+    std_devs.emplace_back(std::sqrt(table.mean_variance), table.num_tables);
+    num_tables += table.num_tables;
+  }
+  std::sort(std_devs.begin(), std_devs.end());
+  double seen = 0;
+  for (const auto& [std_dev, count] : std_devs) {
+    seen += count;
+    errors.median = std_dev;
+    if (2 * seen >= num_tables) break;
+  }
+  return errors;
+}
+
+// Asks the person at the terminal, or looks for --yes.
+void Confirm(const ReleaseOptions& options, const Plan& plan, const DataPlaces& places) {
+  const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
+  const Errors errors = ErrorsOf(PredictErrors(plan));
+  std::string before = "a new ledger";
+  if (fs::exists(places.ledger) && fs::file_size(places.ledger) > 0) {
+    const Ledger::Balance balance = Ledger::Open(places.ledger).CurrentBalance();
+    before = fmt::format("rho {:.6g} of {:.6g} spent so far", ToDoubleUp(balance.spent / 2),
+                         ToDoubleDown(balance.granted / 2));
+  }
+  fmt::print(stderr,
+             "This release costs rho {:.6g} (zCDP), epsilon {:.6g} at delta {:g}; {}.\n"
+             "Ledger {}: {}.\n"
+             "Standard deviation of a cell: median table {:.6g}, largest {:.6g}.\n",
+             guarantee.rho, guarantee.epsilon, guarantee.delta, ChangeInWords(plan.protection),
+             places.ledger.string(), before, errors.median, errors.largest);
+  if (options.yes) return;
+  if (isatty(STDIN_FILENO) == 0 || isatty(STDERR_FILENO) == 0) {
+    Fail(ErrorKind::kRefused,
+         "nothing was spent: add --yes to spend it, or run this on a terminal to be asked");
+  }
+  fmt::print(stderr, "It cannot be taken back. Type yes to spend it: ");
+  std::string answer;
+  std::getline(std::cin, answer);
+  if (answer != "yes") {
+    Fail(ErrorKind::kRefused, "nothing was spent, nothing was written");
+  }
+}
+
+bool IsPaidFor(const PlanFile& file, const DataPlaces& places, const fs::path& measurements) {
+  if (!fs::exists(places.ledger) || fs::file_size(places.ledger) == 0) return false;
+  return Ledger::Open(places.ledger).Find(SpendOf(file, measurements)).has_value();
+}
+
+// Measures into the folder, which it makes. What is refused before anything is spent leaves no
+// trace of the folder.
+MeasureOutcome MeasureInto(const ReleaseFolder& folder, const ReleaseOptions& options,
+                           const PlanFile& file, const DataPlaces& places) {
+  const bool made_folder = fs::create_directories(folder.path);
+  const FolderLock lock(folder.path);
+  const bool made_plan = !fs::exists(folder.plan);
+  bool is_spent = !made_plan;
+  for (const fs::path& file : {folder.plan, folder.tables, folder.summary}) {
+    RemoveTemporariesOf(file);
+  }
+  try {
+    if (made_plan) WritePlan(folder.plan, file);
+    MeasureRequest request{file, places, folder.measurements, false, true};
+    request.options.counting.num_threads = options.threads;
+    request.on_read = [&](const ReadReport& report) { ReportReading(report, file.plan.domain); };
+    request.on_reserved = [&] { is_spent = true; };
+    return MeasureToFile(request);
+  } catch (...) {
+    std::error_code ignored;
+    if (!is_spent) fs::remove(folder.plan, ignored);
+    if (!is_spent && made_folder) fs::remove(folder.path, ignored);
+    throw;
+  }
+}
+
+void Run(const ReleaseOptions& options) {
+  const Spec spec = ReadWholeSpec(options.spec);
+  const ReleaseFolder folder(options.output);
+  TablesOptions tables;
+  tables.measurements = folder.measurements.string();
+  tables.output = folder.tables.string();
+  tables.format = options.format;
+  tables.confidence = options.confidence;
+  tables.threads = options.threads;
+  CheckTablesOptions(tables);
+  PlanFile file{Select({spec.domain, spec.workload, spec.objective, *spec.target, spec.protection}),
+                Rebase(spec.data, FolderOf(options.spec), folder.path)};
+  VerifyPlan(file.plan);
+  DataPlaces places = PlacesOf(spec.data, FolderOf(options.spec));
+  if (!options.ledger.empty()) places.ledger = options.ledger;
+  CheckFolder(folder, file);
+  if (!IsPaidFor(file, places, folder.measurements)) {
+    try {
+      CheckNoiseIsMeasurable(file.plan);
+    } catch (const Error& error) {
+      throw Error(error.kind(), fmt::format("{}: {}", options.spec, error.what()));
+    }
+    Confirm(options, file.plan, places);
+  }
+  const MeasureOutcome outcome = MeasureInto(folder, options, file, places);
+  const TablesWritten written = WriteTables(tables);
+  const ReleaseFacts facts{outcome.balance.granted, outcome.spent_before, options.confidence,
+                           written.num_tables, written.num_answers};
+  WriteFileAtomically(folder.summary, SummaryText(file, facts));
+  if (options.json) {
+    const Guarantee guarantee = GuaranteeOf(file.plan.pcost, file.plan.budget.delta);
+    const nlohmann::ordered_json json = {{"release", folder.path.string()},
+                                         {"rho", guarantee.rho},
+                                         {"epsilon", guarantee.epsilon},
+                                         {"delta", guarantee.delta},
+                                         {"neighbours", NeighboursInWords(file.plan.protection)},
+                                         {"tables", written.num_tables},
+                                         {"cells", written.num_answers},
+                                         {"ledger", places.ledger.string()},
+                                         {"spent_rho", ToDoubleUp(outcome.balance.spent / 2)},
+                                         {"granted_rho", ToDoubleDown(outcome.balance.granted / 2)},
+                                         {"already_measured", outcome.was_measured}};
+    fmt::print("{}\n", json.dump(2));
+    return;
+  }
+  if (outcome.was_measured) fmt::print("Measured before; nothing more was spent.\n");
+  fmt::print("{} {} of {} cells in all in {}\n", written.num_tables,
+             written.num_tables == 1 ? "table" : "tables", written.num_answers,
+             folder.tables.string());
+  fmt::print("Ledger {}: rho {:.6g} of {:.6g} spent\n", places.ledger.string(),
+             ToDoubleUp(outcome.balance.spent / 2), ToDoubleDown(outcome.balance.granted / 2));
+  fmt::print("Read {} next.\n", folder.summary.string());
+}
+
+}  // namespace
+
+void AddReleaseCommand(CLI::App* app) {
+  auto options = std::make_shared<ReleaseOptions>();
+  CLI::App* command = app->add_subcommand(
+      "release", "Plan, measure, make the tables and a summary: all of a release in one folder");
+  command->footer(
+      "Example: residua release people.toml -o people_release\n"
+      "It says what it costs and asks before it spends. After an interruption, run the same "
+      "command again: nothing is spent twice.");
+  command->add_option("SPEC", options->spec, "The spec file (TOML)")->required();
+  command->add_option("-o,--output", options->output, "The folder of the release")->required();
+  command->add_option("--ledger", options->ledger,
+                      "The ledger; by default the data file's name + .ledger, beside the data");
+  command->add_option("--format", options->format, "Of the tables: csv or parquet");
+  command->add_option("--confidence", options->confidence, "Of the intervals; by default 0.95");
+  command->add_option("--threads", options->threads, "Threads; by default one a processor")
+      ->check(CLI::Range(1, 1024));
+  command->add_flag("--yes", options->yes, "Spend without asking");
+  command->add_flag("--json", options->json, "Print the result as JSON");
+  command->callback([options] { Run(*options); });
+}
+
+}  // namespace residua::cli

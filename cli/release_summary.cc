@@ -1,0 +1,133 @@
+#include "cli/release_summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "residua/base/version.h"
+#include "residua/io/digest.h"
+#include "residua/select/plan_errors.h"
+
+namespace residua::cli {
+namespace {
+
+// More tables than a reader looks at are summed up by their number of attributes.
+constexpr double kMaxListedTables = 200;
+
+std::string WhoIsProtected(const Protection& protection) {
+  if (protection.neighbours == Protection::Neighbours::kReplaceOne) {
+    return "Whoever sees this release can hardly tell whether any one row of the data is as it is "
+           "or was replaced by another. The number of rows itself is not protected: it is taken "
+           "as known.";
+  }
+  if (protection.identifier.empty()) {
+    return "Whoever sees this release can hardly tell whether any one row was in the data or not, "
+           "whatever else they know. A person with several rows is protected less: the privacy "
+           "cost grows with the square of their number.";
+  }
+  return fmt::format(
+      "Whoever sees this release can hardly tell whether all the rows of any one `{}` were in the "
+      "data or not, whatever else they know. Of each `{}` at most {} {} counted, chosen at random.",
+      protection.identifier, protection.identifier, protection.max_rows,
+      protection.max_rows == 1 ? "row was" : "rows were");
+}
+
+std::string ErrorsByTable(const Plan& plan) {
+  const std::vector<TableErrors> errors = PredictErrors(plan);
+  double num_tables = 0;
+  for (const TableErrors& table : errors) num_tables += table.num_tables;
+  std::string text = "| table | answers | standard deviation | largest |\n|---|---|---|---|\n";
+  const auto row = [&](const std::string& name, double answers, double mean, double largest) {
+    text += fmt::format("| {} | {:.15g} | {:.4g} | {:.4g} |\n", name, answers, std::sqrt(mean),
+                        std::sqrt(largest));
+  };
+  if (num_tables <= kMaxListedTables) {
+    for (const TableErrors& table : errors) {
+      ForEachMember(plan.classes, table.orbit, [&](const AttributeSet& set) {
+        row(SetName(plan.domain, set), table.num_answers, table.mean_variance, table.max_variance);
+      });
+    }
+    return text;
+  }
+  for (size_t order = 0; order <= static_cast<size_t>(plan.domain.size()); ++order) {
+    double tables = 0;
+    double answers = 0;
+    double variance = 0;
+    double largest = 0;
+    for (const TableErrors& table : errors) {
+      if (table.orbit.size() != order) continue;
+      tables += table.num_tables;
+      answers += table.num_tables * table.num_answers;
+      variance += table.num_tables * table.num_answers * table.mean_variance;
+      largest = std::max(largest, table.max_variance);
+    }
+    if (tables == 0) continue;
+    row(fmt::format("{:.15g} of {} attributes", tables, order), answers, variance / answers,
+        largest);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string SummaryText(const PlanFile& file, const ReleaseFacts& facts) {
+  const Plan& plan = file.plan;
+  const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
+  std::string text = "# A differentially private release\n\n";
+  text += fmt::format("{} {} of {} {} in all, made with residua {}.\n\n", facts.num_tables,
+                      facts.num_tables == 1 ? "table" : "tables", facts.num_answers,
+                      facts.num_answers == 1 ? "answer" : "answers", Version());
+  text += "## What is promised\n\n";
+  text += WhoIsProtected(plan.protection) + "\n\n";
+  text += fmt::format(
+      "In figures: zero-concentrated differential privacy with rho = {:.6g}, and so ({:.6g}, "
+      "{:g})-differential privacy; neighbouring tables: {}. The noise is discrete Gaussian, drawn "
+      "exactly, and the cost was computed in exact arithmetic.\n\n",
+      guarantee.rho, guarantee.epsilon, guarantee.delta, NeighboursInWords(plan.protection));
+  text +=
+      "The promise is about what this release adds to what is known. It does not hide what "
+      "follows from the rest of the population, and it covers this release alone: the ledger says "
+      "what was spent on the same data before.\n\n";
+  text += "## The budget\n\n";
+  const Rational left = facts.granted - facts.spent_before - plan.pcost;
+  // Rounding the noise leaves a hair.
+  const bool is_used_up = left * 1000000 < facts.granted;
+  text += fmt::format(
+      "| | rho |\n|---|---|\n| granted for this data | {:.6g} |\n| spent before | {:.6g} |\n"
+      "| this release | {:.6g} |\n| left | {:.6g} |\n\n",
+      ToDoubleDown(facts.granted / 2), ToDoubleUp(facts.spent_before / 2),
+      ToDoubleUp(plan.pcost / 2), is_used_up ? 0 : ToDoubleDown(left / 2));
+  text += "## The errors\n\n";
+  text += fmt::format(
+      "Every estimate is unbiased: the noise is as likely to raise as to lower it, so small counts "
+      "may come out negative. `std_dev` is its exact standard deviation, and the interval from "
+      "`ci_lower` to `ci_upper` holds the true answer with probability {:g}. These errors are of "
+      "the noise alone, not of how the data came about.\n\n",
+      facts.confidence);
+  text += ErrorsByTable(plan) + "\n";
+  text += "## The files\n\n";
+  text +=
+      "- `tables/`: a file a table, a row an answer: the attributes, `estimate`, `std_dev`, "
+      "`ci_lower`, `ci_upper`.\n"
+      "- `measurements.parquet`: the noisy measurements themselves, from which every table was "
+      "made; safe to publish, and complete by itself.\n"
+      "- `plan.json`: the noise that was planned, before the data was read.\n\n";
+  text += "To ask something else of the same measurements, at no further cost in privacy:\n\n";
+  text +=
+      "    residua query measurements.parquet 'ATTRIBUTE=VALUE ...'    a number with its error "
+      "bar\n"
+      "    residua query measurements.parquet --covariance Q1 Q2       two, and their difference\n"
+      "    residua tables measurements.parquet -o more                 tables again, or others\n"
+      "    residua verify measurements.parquet                         the privacy cost, "
+      "recomputed\n\n";
+  text += "## To cite\n\n";
+  text += fmt::format(
+      "State the guarantee with the numbers: \"({:.4g}, {:g})-differential privacy ({:.4g}-zCDP), "
+      "{}; discrete Gaussian noise; residua {}\". This release is plan {}.\n",
+      guarantee.epsilon, guarantee.delta, guarantee.rho, ChangeInWords(plan.protection), Version(),
+      Sha256(PlanToJson(file)).substr(0, 23));
+  return text;
+}
+
+}  // namespace residua::cli

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "residua/io/plan_file.h"
+
+namespace residua::cli {
+
+// What a release's summary says beside what its plan does.
+struct ReleaseFacts {
+  Rational granted;       // pcost, by the ledger
+  Rational spent_before;  // on the same data
+  double confidence = 0.95;
+  int64_t num_tables = 0;
+  int64_t num_answers = 0;
+};
+
+// A page in Markdown for whoever reads the tables: the guarantee in plain words, the budget, the
+// errors, and what to do with the files. It says nothing that is not in the plan or the ledger.
+std::string SummaryText(const PlanFile& file, const ReleaseFacts& facts);
+
+}  // namespace residua::cli

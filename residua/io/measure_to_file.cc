@@ -1,0 +1,131 @@
+#include "residua/io/measure_to_file.h"
+
+#include <optional>
+
+#include "residua/base/error.h"
+#include "residua/base/memory.h"
+#include "residua/io/digest.h"
+#include "residua/io/file.h"
+#include "residua/io/measurement_file.h"
+#include "residua/noise/secure_bits.h"
+
+namespace residua {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The rows as they will be counted, and all that could be refused without a ledger, refused.
+EncodedTable ReadRows(const MeasureRequest& request, const MeasureOptions& options) {
+  const Plan& plan = request.plan.plan;
+  ReadResult read =
+      ReadEncodedTable(request.places.data, plan.domain, plan.protection, ThreadSecureBits());
+  if (request.on_read) request.on_read(read.report);
+  CheckMeasurable(plan, read.table.num_rows(), options);
+  return std::move(read.table);
+}
+
+MeasureOutcome OutcomeOf(const Ledger& ledger, int64_t entry, bool made_ledger, bool was_measured) {
+  MeasureOutcome outcome{entry, ledger.CurrentBalance(), 0, made_ledger, was_measured};
+  for (const LedgerEntry& other : ledger.Entries()) {
+    const bool is_spend =
+        other.kind == LedgerEntry::Kind::kReserved || other.kind == LedgerEntry::Kind::kConfirmed;
+    if (is_spend && other.id < entry) outcome.spent_before += other.pcost;
+  }
+  return outcome;
+}
+
+[[noreturn]] void FailExists(const fs::path& output) {
+  Fail(ErrorKind::kRefused,
+       "{}: exists already; a measurement is paid for and not overwritten, choose another -o",
+       output.string());
+}
+
+}  // namespace
+
+fs::path LedgerBeside(const DataSource& data) {
+  const std::string& file = data.source.empty() ? data.database : data.source;
+  std::error_code ignored;
+  const fs::path real = fs::canonical(file, ignored);
+  const fs::path ledger = (real.empty() ? fs::path(file) : real).string() + ".ledger";
+  const fs::path near = fs::proximate(ledger, ignored);
+  return !near.empty() && *near.begin() != ".." ? near : ledger;
+}
+
+DataPlaces PlacesOf(const DataReference& reference, const fs::path& folder) {
+  if (reference.empty()) Fail(ErrorKind::kBadInput, "the plan names no data; add --data FILE");
+  const auto resolve = [&](const std::string& path) {
+    return path.empty() ? "" : (folder / path).lexically_normal().string();
+  };
+  DataPlaces places{{resolve(reference.source), resolve(reference.database), reference.query}, {}};
+  places.ledger =
+      reference.ledger.empty() ? LedgerBeside(places.data) : fs::path(resolve(reference.ledger));
+  return places;
+}
+
+Ledger::Spend SpendOf(const PlanFile& file, const fs::path& output) {
+  return {file.plan.pcost,
+          file.plan.budget.delta,
+          Sha256(PlanToJson(file)),
+          fs::absolute(output).lexically_normal(),
+          NeighboursInWords(file.plan.protection),
+          false};
+}
+
+MeasureOutcome MeasureToFile(const MeasureRequest& request) {
+  if (!request.resume && fs::exists(request.output)) FailExists(request.output);
+  const Plan& plan = request.plan.plan;
+  MeasureOptions options = request.options;
+  options.counting.memory_limit_bytes =
+      std::min(options.counting.memory_limit_bytes, MemoryOfMachine() / 4 * 3);
+  Ledger::Spend spend = SpendOf(request.plan, request.output);
+  spend.again = request.again;
+  const fs::path& ledger_path = request.places.ledger;
+  const bool has_ledger = fs::exists(ledger_path) && fs::file_size(ledger_path) > 0;
+  std::optional<LedgerEntry> known;
+  if (has_ledger) {
+    Ledger ledger = Ledger::Open(ledger_path);
+    if (request.resume) known = ledger.Find(spend);
+    if (known && fs::exists(request.output)) {
+      if (MeasurementFile(request.output).plan_file() != request.plan) FailExists(request.output);
+      if (known->kind == LedgerEntry::Kind::kReserved) ledger.Confirm(known->id);
+      return OutcomeOf(ledger, known->id, false, true);
+    }
+    if (known && known->kind == LedgerEntry::Kind::kConfirmed) {
+      Fail(
+          ErrorKind::kRefused,
+          "{}: was measured (entry {} of {}), but is gone; restore it, or measure anew, which is a "
+          "new spend, into another file",
+          request.output.string(), known->id, ledger_path.string());
+    }
+    // Before the data is read, so that a refusal comes at once; Reserve decides.
+    if (!known) ledger.CheckAffordable(spend);
+  }
+  if (fs::exists(request.output)) {
+    Fail(ErrorKind::kRefused,
+         "{}: was measured, but the ledger {} knows nothing of it; restore the ledger, or choose "
+         "another place",
+         request.output.string(), ledger_path.string());
+  }
+
+  const EncodedTable table = ReadRows(request, options);
+  if (request.resume) RemoveTemporariesOf(request.output);
+  MeasurementWriter writer(request.output, request.plan);
+  Ledger ledger = Ledger::OpenOrCreate(ledger_path, plan.budget.pcost, spend.neighbours);
+  const int64_t entry = known ? known->id : ledger.Reserve(spend);
+  if (request.on_reserved) request.on_reserved();
+  try {
+    Measure(plan, table, options, [&](NoisyResidual&& residual) { writer.Write(residual); });
+    writer.Finish();
+    ledger.Confirm(entry);
+  } catch (const std::exception& error) {
+    throw Error(
+        ErrorKind::kIo,
+        fmt::format(
+            "{}; the spend stays reserved as entry {} of {}: if nothing of it was published, "
+            "say so with residua ledger forgive {} --ledger {} --reason ...",
+            error.what(), entry, ledger_path.string(), entry, ledger_path.string()));
+  }
+  return OutcomeOf(ledger, entry, !has_ledger, false);
+}
+
+}  // namespace residua

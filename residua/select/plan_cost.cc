@@ -1,0 +1,255 @@
+#include "residua/select/plan_cost.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+#include "residua/base/error.h"
+#include "residua/model/closure.h"
+
+namespace residua {
+namespace {
+
+using Neighbours = Protection::Neighbours;
+
+// Kinds of pairs of cells that are looked at one by one: how many attributes of each class differ.
+constexpr int64_t kMaxPairKinds = int64_t{1} << 20;
+
+// Pairs are priced in doubles, to a relative error below 1e-13 for a thousand attributes
+// (docs/math.md). The cost is rounded up by 2^-36, and taken for one if it is between half and
+// twice that above.
+constexpr int kRoundingBits = 36;
+
+// The total's, as a share of all costs: its noise is then some 1e-7 of the others'.
+constexpr double kFreeCost = 1e-14;
+
+bool AllOrdinary(const MechanismOrbits& mechanisms) {
+  for (int64_t k = 0; k < mechanisms.orbits.size(); ++k) {
+    for (const int c : mechanisms.orbits[k]) {
+      if (!mechanisms.basis_of_class[static_cast<size_t>(c)].is_identity()) return false;
+    }
+  }
+  return true;
+}
+
+// The inner product of two different columns of H = n I - 1 1^T over their squared length.
+double Correlation(const ResidualBasis& basis) { return -1 / static_cast<double>(basis.size - 1); }
+
+// How far two different columns' inner product is below zero at most.
+Integer LargestNegative(const ResidualBasis& basis) {
+  if (basis.is_identity()) return Integer(static_cast<long>(basis.size));
+  const auto& matrix = std::get<IntegerMatrix>(basis.matrix);
+  Integer least = 0;
+  for (int64_t a = 0; a < matrix.num_columns; ++a) {
+    for (int64_t b = 0; b < a; ++b) {
+      Integer product = 0;
+      for (int64_t row = 0; row < matrix.num_rows; ++row) {
+        const int64_t* entries = matrix.entries.data() + row * matrix.num_columns;
+        product += Integer(static_cast<long>(entries[a])) * static_cast<long>(entries[b]);
+      }
+      least = std::min(least, product);
+    }
+  }
+  return -least;
+}
+
+// |R_A (e_u - e_v)|^2 in integers, at most: with s_i the largest squared column norm of attribute
+// i's matrix and m_i as above, 2 (prod s_i + max_i m_i prod_{j != i} s_j), and 0 for the total.
+std::vector<PricedMechanism> PriceReplacements(const MechanismOrbits& mechanisms,
+                                               const std::vector<Rational>& variances) {
+  std::vector<std::optional<Integer>> negative(mechanisms.basis_of_class.size());
+  std::vector<PricedMechanism> priced = PriceMechanisms(mechanisms, variances);
+  for (int64_t k = 0; k < mechanisms.orbits.size(); ++k) {
+    Integer& sensitivity = priced[static_cast<size_t>(k)].squared_sensitivity;
+    Integer more = mechanisms.orbits[k].empty() ? Integer(-sensitivity) : Integer(0);
+    for (const int c : mechanisms.orbits[k]) {
+      const ResidualBasis& basis = mechanisms.basis_of_class[static_cast<size_t>(c)];
+      auto& m = negative[static_cast<size_t>(c)];
+      if (!m) m = LargestNegative(basis);
+      if (basis.squared_sensitivity > 0) {
+        more = std::max(more, Integer(sensitivity / basis.squared_sensitivity * *m));
+      }
+    }
+    sensitivity = 2 * (sensitivity + more);
+  }
+  return priced;
+}
+
+// The cost of the dearest pair of cells, of ordinary attributes only. A pair is as dear as any
+// other that differs in as many attributes of each class, k_c of m_c: with w_A the cost of adding
+// or removing, r_i the correlation above, it costs
+//   2 sum over A of w_A (1 - prod over i in A that differ of r_i) = 2 (T(0) - T(k)),
+//   T(k) = sum over orbits a of w_a prod over classes c of K_c[k_c, a_c],
+// K_c[k, a] the coefficient of x^a in (1 + r x)^k (1 + x)^(m - k): one transform along each class's
+// axis of the tensor of the w_a. Nothing if there are too many kinds of pairs.
+std::optional<double> DearestPair(const MechanismOrbits& mechanisms,
+                                  const std::vector<Rational>& variances) {
+  const int num_classes = mechanisms.classes.size();
+  std::vector<int64_t> sizes;
+  int64_t num_kinds = 1;
+  for (int c = 0; c < num_classes; ++c) {
+    sizes.push_back(
+        static_cast<int64_t>(mechanisms.classes.members[static_cast<size_t>(c)].size()) + 1);
+    if (num_kinds > kMaxPairKinds / sizes.back()) return std::nullopt;
+    num_kinds *= sizes.back();
+  }
+  std::vector<double> tensor(static_cast<size_t>(num_kinds), 0.0);
+  const std::vector<PricedMechanism> priced = PriceMechanisms(mechanisms, variances);
+  for (int64_t k = 0; k < mechanisms.orbits.size(); ++k) {
+    if (mechanisms.orbits[k].empty()) continue;  // the total: all pairs agree
+    int64_t place = 0;
+    const auto orbit = mechanisms.orbits[k];
+    for (int c = 0; c < num_classes; ++c) {
+      place = place * sizes[static_cast<size_t>(c)] + std::count(orbit.begin(), orbit.end(), c);
+    }
+    const PricedMechanism& one = priced[static_cast<size_t>(k)];
+    tensor[static_cast<size_t>(place)] = Rational(one.squared_sensitivity / one.variance).get_d();
+  }
+  int64_t inner = num_kinds;
+  std::vector<double> fibre;
+  for (int c = 0; c < num_classes; ++c) {
+    const int64_t size = sizes[static_cast<size_t>(c)];
+    inner /= size;
+    const ResidualBasis& basis = mechanisms.basis_of_class[static_cast<size_t>(c)];
+    const double r = basis.is_identity() ? Correlation(basis) : 0;
+    // Row k: the coefficients, each polynomial by multiplying with its factors one after another.
+    std::vector<double> kernel(static_cast<size_t>(size * size), 0.0);
+    for (int64_t k = 0; k < size; ++k) {
+      double* row = kernel.data() + k * size;
+      row[0] = 1;
+      for (int64_t factor = 0; factor + 1 < size; ++factor) {
+        for (int64_t a = size - 1; a > 0; --a) row[a] += (factor < k ? r : 1) * row[a - 1];
+      }
+    }
+    fibre.resize(static_cast<size_t>(size));
+    for (int64_t start = 0; start < num_kinds; start += size * inner) {
+      for (int64_t column = 0; column < inner; ++column) {
+        double* values = tensor.data() + start + column;
+        for (int64_t k = 0; k < size; ++k) fibre[static_cast<size_t>(k)] = values[k * inner];
+        for (int64_t k = 0; k < size; ++k) {
+          double sum = 0;
+          for (int64_t a = 0; a < size; ++a) {
+            sum += kernel[static_cast<size_t>(k * size + a)] * fibre[static_cast<size_t>(a)];
+          }
+          values[k * inner] = sum;
+        }
+      }
+    }
+  }
+  double least = tensor[0];
+  for (const double value : tensor) {
+    if (!(value >= least)) least = value;
+  }
+  const double cost = 2 * (tensor[0] - least);
+  RESIDUA_CHECK(std::isfinite(cost) && cost >= 0);
+  return cost;
+}
+
+// Nothing unless it is for replaced rows of ordinary attributes, and few enough kinds of them.
+std::optional<double> PriceByPairs(const MechanismOrbits& mechanisms,
+                                   const std::vector<Rational>& variances) {
+  if (mechanisms.protection.neighbours != Neighbours::kReplaceOne || !AllOrdinary(mechanisms)) {
+    return std::nullopt;
+  }
+  return DearestPair(mechanisms, variances);
+}
+
+Rational RaisedBy(double cost, int bits) {
+  return Rational(cost) * (1 + Rational(Integer(1), Integer(1) << bits));
+}
+
+Rational PriceExactly(const MechanismOrbits& mechanisms, const std::vector<Rational>& variances) {
+  if (mechanisms.protection.neighbours == Neighbours::kReplaceOne) {
+    return ExactPcost(PriceReplacements(mechanisms, variances));
+  }
+  const Integer rows(static_cast<long>(mechanisms.protection.max_rows));
+  return Rational(rows * rows) * ExactPcost(PriceMechanisms(mechanisms, variances));
+}
+
+// Of all pairs of cells of the attributes measured, how many there are for each that differs.
+double PairsOverDifferent(const MechanismOrbits& mechanisms) {
+  std::vector<bool> is_measured(mechanisms.basis_of_class.size(), false);
+  for (int64_t k = 0; k < mechanisms.orbits.size(); ++k) {
+    for (const int c : mechanisms.orbits[k]) is_measured[static_cast<size_t>(c)] = true;
+  }
+  double num_cells = 1;
+  for (int c = 0; c < mechanisms.classes.size(); ++c) {
+    if (!is_measured[static_cast<size_t>(c)]) continue;
+    const auto size = static_cast<double>(mechanisms.basis_of_class[static_cast<size_t>(c)].size);
+    num_cells *= std::pow(size, mechanisms.classes.members[static_cast<size_t>(c)].size());
+  }
+  return num_cells > 1 && num_cells < 1e15 ? num_cells / (num_cells - 1) : 1;
+}
+
+}  // namespace
+
+std::vector<PricedMechanism> PriceMechanisms(const MechanismOrbits& mechanisms,
+                                             const std::vector<Rational>& variances) {
+  std::vector<PricedMechanism> priced;
+  priced.reserve(variances.size());
+  for (int64_t k = 0; k < mechanisms.orbits.size(); ++k) {
+    PricedMechanism mechanism{OrbitSize(mechanisms.classes, mechanisms.orbits[k]), 1,
+                              variances[static_cast<size_t>(k)]};
+    Integer factor = 1;
+    for (const int c : mechanisms.orbits[k]) {
+      const ResidualBasis& basis = mechanisms.basis_of_class[static_cast<size_t>(c)];
+      mechanism.squared_sensitivity *= basis.squared_sensitivity;
+      factor *= basis.variance_factor;
+    }
+    mechanism.variance *= factor;
+    priced.push_back(std::move(mechanism));
+  }
+  return priced;
+}
+
+Rational PlanPcost(const MechanismOrbits& mechanisms, const std::vector<Rational>& variances) {
+  const auto cost = PriceByPairs(mechanisms, variances);
+  return cost ? RaisedBy(*cost, kRoundingBits) : PriceExactly(mechanisms, variances);
+}
+
+bool IsPlanPcost(const MechanismOrbits& mechanisms, const std::vector<Rational>& variances,
+                 const Rational& stated) {
+  const auto cost = PriceByPairs(mechanisms, variances);
+  if (!cost) return stated == PriceExactly(mechanisms, variances);
+  return stated >= RaisedBy(*cost, kRoundingBits + 1) &&
+         stated <= RaisedBy(*cost, kRoundingBits - 1);
+}
+
+std::vector<double> CostOfOrbits(const MechanismOrbits& mechanisms) {
+  const bool replaces = mechanisms.protection.neighbours == Neighbours::kReplaceOne;
+  const bool by_pairs = replaces && AllOrdinary(mechanisms);
+  const double factor = by_pairs   ? 2 * PairsOverDifferent(mechanisms)
+                        : replaces ? 2
+                                   : std::pow(mechanisms.protection.max_rows, 2);
+  std::vector<double> negative;  // of each class, relative to its squared column norm
+  if (replaces && !by_pairs) {
+    for (const ResidualBasis& basis : mechanisms.basis_of_class) {
+      negative.push_back(Rational(LargestNegative(basis), basis.squared_sensitivity).get_d());
+    }
+  }
+  std::vector<double> costs;
+  costs.reserve(static_cast<size_t>(mechanisms.orbits.size()));
+  for (int64_t k = 0; k < mechanisms.orbits.size(); ++k) {
+    const auto orbit = mechanisms.orbits[k];
+    double cost = OrbitSize(mechanisms.classes, orbit).get_d() * factor;
+    double most_negative = 0;
+    for (const int c : orbit) {
+      cost *= mechanisms.basis_of_class[static_cast<size_t>(c)].privacy_cost;
+      if (!negative.empty()) {
+        most_negative = std::max(most_negative, negative[static_cast<size_t>(c)]);
+      }
+    }
+    costs.push_back(cost * (1 + most_negative));
+  }
+  const double sum = std::accumulate(costs.begin(), costs.end(), 0.0);
+  for (size_t k = 0; k < costs.size(); ++k) {
+    if (replaces && mechanisms.orbits[static_cast<int64_t>(k)].empty()) costs[k] = kFreeCost * sum;
+    if (!std::isfinite(costs[k]) || !(costs[k] > 0)) {
+      Fail(ErrorKind::kTooLarge, "the workload has too many marginals of one kind to plan for");
+    }
+  }
+  return costs;
+}
+
+}  // namespace residua

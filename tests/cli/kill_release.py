@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""kill -9 at random moments of a release, run again until it is whole: kill_release.py BINARY [RELEASES]
+
+However often it was killed, a release is spent once, its files are whole, and the summary is there."""
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+binary = os.path.abspath(sys.argv[1])
+releases = int(sys.argv[2]) if len(sys.argv) > 2 else 20
+random.seed(2)  # of the moments only; the noise has no seed
+
+
+def run(*arguments):
+    return subprocess.run([binary, *arguments], capture_output=True, text=True, check=True).stdout
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    with open("people.csv", "w", encoding="utf-8") as file:
+        file.write("a,b,c\n")
+        for row in range(20000):
+            file.write(f"{row * 7 % 40},{row * 11 % 30},{row * 13 % 20}\n")
+    for k in range(releases + 1):
+        with open(f"spec{k}.toml", "w", encoding="utf-8") as file:
+            file.write(f'[data]\nsource = "people.csv"\n[privacy]\nrho = "1/{k + 1}"\n[workload]\nmarginals = "<=3"\n')
+            for name, size in (("a", 40), ("b", 30), ("c", 20)):
+                file.write(f"[attributes.{name}]\nsize = {size}\n")
+    start = time.monotonic()
+    run("release", "spec0.toml", "-o", "out0", "--yes")
+    duration = time.monotonic() - start
+    run("ledger", "grant", "--rho", "1000000", "--reason", "test")
+
+    kills = 0
+    for k in range(1, releases + 1):
+        while True:
+            process = subprocess.Popen([binary, "release", f"spec{k}.toml", "-o", f"out{k}", "--yes"],
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            time.sleep(random.uniform(0, 1.3 * duration))
+            process.send_signal(signal.SIGKILL)
+            message = process.communicate()[1]
+            if process.returncode == 0:
+                break
+            assert process.returncode == -signal.SIGKILL, message
+            kills += 1
+        run("verify", f"out{k}/measurements.parquet")
+        assert sorted(os.listdir(f"out{k}")) == ["measurements.parquet", "plan.json", "summary.md", "tables"], os.listdir(f"out{k}")
+
+    ledger = json.loads(run("ledger", "--json"))
+    spends = [entry for entry in ledger["entries"] if entry["kind"] != "granted"]
+    assert len(spends) == releases + 1, spends
+    assert all(entry["kind"] == "spent" for entry in spends), spends
+    print(f"{releases} releases killed {kills} times, each spent once")

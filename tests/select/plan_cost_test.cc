@@ -1,0 +1,184 @@
+#include "residua/select/plan_cost.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+#include "residua/base/error.h"
+#include "residua/io/exploring_text.h"
+#include "residua/select/plan_errors.h"
+#include "residua/select/select.h"
+#include "tests/oracle/dense_mechanism.h"
+
+namespace residua {
+namespace {
+
+constexpr auto kReplaceOne = Protection::Neighbours::kReplaceOne;
+
+Protection ReplaceOne() {
+  Protection protection;
+  protection.neighbours = kReplaceOne;
+  return protection;
+}
+
+Plan PlanFor(const std::string& domain, const std::string& marginals, const Protection& protection,
+             const std::string& objective = "sum-variance") {
+  SelectRequest request{ParseDomain(domain),
+                        {ParseMarginalRules(marginals), {}},
+                        ParseObjective(objective),
+                        BudgetFromPcost(Rational(3, 7)),
+                        protection};
+  return Select(request);
+}
+
+// The dearest of all pairs of cells, each looked at.
+double DearestPair(const Plan& plan) {
+  const Eigen::MatrixXd cost = oracle::PrivacyCostMatrix(plan);
+  double dearest = 0;
+  for (Eigen::Index u = 0; u < cost.rows(); ++u) {
+    for (Eigen::Index v = 0; v < u; ++v) {
+      dearest = std::max(dearest, cost(u, u) + cost(v, v) - 2 * cost(u, v));
+    }
+  }
+  return dearest;
+}
+
+TEST(PlanCost, OfReplacedRowsIsThatOfTheDearestPair) {
+  for (const char* domain : {"2", "3", "2,2", "2,2,2,2", "2,3,4", "3,3,3", "2,5,2,3", "4,4,2"}) {
+    for (const char* marginals : {"1", "<=2", "2", "<=3", "3"}) {
+      for (const char* objective : {"sum-variance", "max-variance"}) {
+        if (marginals[0] == '3' && std::count(domain, domain + strlen(domain), ',') < 2) continue;
+        if (marginals[0] == '2' && std::count(domain, domain + strlen(domain), ',') < 1) continue;
+        const Plan plan = PlanFor(domain, marginals, ReplaceOne(), objective);
+        EXPECT_NO_THROW(VerifyPlan(plan));
+        const double dearest = DearestPair(plan);
+        EXPECT_GE(plan.pcost.get_d(), dearest * (1 - 1e-12)) << domain << " " << marginals;
+        EXPECT_LE(plan.pcost.get_d(), dearest * (1 + 1e-10)) << domain << " " << marginals;
+        // All of the budget is used, and no more.
+        EXPECT_LE(plan.pcost, plan.budget.pcost);
+        EXPECT_GE(plan.pcost.get_d(), plan.budget.pcost.get_d() * (1 - 1e-5));
+      }
+    }
+  }
+}
+
+// The noise varied at random: the price follows, whichever pair is the dearest.
+TEST(PlanCost, OfReplacedRowsFollowsTheNoise) {
+  std::mt19937 random(5);
+  for (int trial = 0; trial < 200; ++trial) {
+    Plan plan = PlanFor(trial % 2 == 0 ? "2,2,2,3" : "2,3,2,2,2", "<=3", ReplaceOne());
+    for (Rational& variance : plan.variances) {
+      variance *= Rational(static_cast<long>(1 + random() % 1000), 100);
+    }
+    const double cost = PlanPcost(MechanismsOf(plan), plan.variances).get_d();
+    EXPECT_NEAR(cost / DearestPair(plan), 1, 1e-10);
+  }
+}
+
+TEST(PlanCost, OfReplacedRowsIsBoundedForOtherQueries) {
+  for (const char* domain :
+       {"4:prefix", "5:range", "4:prefix,2", "3:prefix,3,2", "6:prefix,3:range"}) {
+    const Plan plan = PlanFor(domain, "<=2", ReplaceOne());
+    EXPECT_NO_THROW(VerifyPlan(plan));
+    const double dearest = DearestPair(plan);
+    EXPECT_GE(plan.pcost.get_d(), dearest * (1 - 1e-12)) << domain;
+    EXPECT_LE(plan.pcost.get_d(), 2 * dearest) << domain;
+  }
+}
+
+// With one attribute there is one kind of pair, and the noise chosen is the best for it.
+TEST(PlanCost, OfReplacedRowsOfOneAttributeIsOptimal) {
+  const Plan plan = PlanFor("5", "1", ReplaceOne());
+  EXPECT_LT(plan.relative_gap, 1e-6);
+  // The total is nearly free, so every cell has 1/25 (5 * 4) of the residual's variance, which the
+  // pair costs twice: 2 / variance = 3/7.
+  const std::vector<TableErrors> errors = PredictErrors(plan);
+  EXPECT_NEAR(errors.back().mean_variance, 0.8 * 14 / 3 + 0.125 / 25, 1e-4);
+}
+
+TEST(PlanCost, FewKindsOfPairsAreEnoughForManyAlikeAttributes) {
+  const Plan plan = PlanFor("10*100", "<=3", ReplaceOne());
+  EXPECT_NO_THROW(VerifyPlan(plan));
+  EXPECT_LT(plan.relative_gap, 0.05);
+}
+
+// Forty attributes of forty sizes have 2^40 kinds of pairs: the bound serves.
+TEST(PlanCost, TooManyKindsOfPairsAreBounded) {
+  std::string domain;
+  for (int size = 2; size < 42; ++size) domain += (size > 2 ? "," : "") + std::to_string(size);
+  const Plan plan = PlanFor(domain, "<=2", ReplaceOne());
+  EXPECT_NO_THROW(VerifyPlan(plan));
+  EXPECT_LE(plan.pcost, plan.budget.pcost);
+}
+
+TEST(PlanCost, OfAnIdentifierIsThatOfAllItsRowsInOneCell) {
+  Protection person;
+  person.identifier = "person";
+  person.max_rows = 3;
+  const Plan plan = PlanFor("2,3", "<=2", person);
+  const double row = oracle::PrivacyCostMatrix(plan).diagonal().maxCoeff();
+  EXPECT_NEAR(plan.pcost.get_d(), 9 * row, 1e-9);
+  EXPECT_NO_THROW(VerifyPlan(plan));
+  Plan ignored = plan;
+  ignored.protection.max_rows = 4;
+  EXPECT_THROW(VerifyPlan(ignored), Error);
+}
+
+TEST(PlanCost, AWrongOneIsNotVerified) {
+  const Plan plan = PlanFor("2,3,4", "<=2", ReplaceOne());
+  for (const double factor : {0.5, 0.999, 1 - 1e-9, 1 + 1e-9, 2.0}) {
+    Plan wrong = plan;
+    wrong.pcost *= Rational(factor);
+    EXPECT_THROW(VerifyPlan(wrong), Error) << factor;
+  }
+  Plan other = plan;
+  other.protection = {};
+  EXPECT_THROW(VerifyPlan(other), Error);
+}
+
+TEST(PlanCost, OfADesiredLossIsTheLeast) {
+  SelectRequest request{ParseDomain("3,4,2"),
+                        {ParseMarginalRules("<=2"), {}},
+                        ParseObjective("max-variance"),
+                        LossTarget{50.0, 1e-9},
+                        ReplaceOne()};
+  const Plan plan = Select(request);
+  EXPECT_LE(plan.loss, 50);
+  EXPECT_GT(plan.loss, 49.9);
+  EXPECT_NO_THROW(VerifyPlan(plan));
+}
+
+TEST(Protection, ContradictionsAreNamed) {
+  const auto message = [](Protection protection, OutsidePolicy outside) {
+    Attribute attribute;
+    attribute.name = "age";
+    attribute.size = 3;
+    attribute.encoding.outside = outside;
+    try {
+      CheckProtection(protection, Domain({attribute}));
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  Protection protection;
+  EXPECT_EQ(message(protection, OutsidePolicy::kDrop), "");
+  protection.max_rows = 2;
+  EXPECT_NE(message(protection, OutsidePolicy::kError).find("without an identifier"),
+            std::string::npos);
+  protection.identifier = "person";
+  EXPECT_EQ(message(protection, OutsidePolicy::kError), "");
+  for (const int64_t rows : {int64_t{0}, int64_t{-1}, kMaxRowsOfIdentifier + 1}) {
+    protection.max_rows = rows;
+    EXPECT_NE(message(protection, OutsidePolicy::kError).find("max_rows is"), std::string::npos);
+  }
+  protection.max_rows = 1;
+  protection.neighbours = kReplaceOne;
+  EXPECT_NE(message(protection, OutsidePolicy::kError).find("is not offered"), std::string::npos);
+  EXPECT_NE(message(ReplaceOne(), OutsidePolicy::kDrop).find("drops rows"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace residua
