@@ -94,6 +94,7 @@ void Run(const Options& options) {
   const Plan& plan = file.plan;
   try {
     VerifyPlan(plan);
+    CheckDomainIsPublic(plan.domain);
     CheckNoiseIsMeasurable(plan);
   } catch (const Error& error) {
     throw Error(error.kind(), fmt::format("{}: {}", options.plan, error.what()));

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "residua/select/select.h"
@@ -19,6 +20,11 @@ struct DataReference {
   bool empty() const { return source.empty() && query.empty(); }
   bool operator==(const DataReference&) const = default;
 };
+
+// The mark of an attribute whose cells were read from the data, as `check` in specs and plans.
+inline constexpr std::string_view kReadFromData = "read from the data";
+// True; Error{kBadInput} for any other text.
+bool ParseCheck(std::string_view text);
 
 // A spec file: what to release, of what data, at what cost. Only `domain` must be there; the rest
 // may come from flags.
