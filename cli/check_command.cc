@@ -129,19 +129,13 @@ std::vector<std::string> Obstacles(const CheckOptions& options, const Plan& plan
   }
   MeasureOptions measure;
   measure.counting.memory_limit_bytes = MemoryOfMachine() / 4 * 3;
-  try_to([&] { CheckMeasurable(plan, num_rows, measure); });
+  try_to([&] { CheckDomainIsPublic(plan.domain); });
+  if (obstacles.empty()) try_to([&] { CheckMeasurable(plan, num_rows, measure); });
   return obstacles;
 }
 
 void Run(const CheckOptions& options) {
-  const Spec spec = ReadSpec(options.spec);
-  if (!spec.target) {
-    Fail(ErrorKind::kBadInput,
-         "{}: [privacy] sets no budget; give epsilon and delta, rho, mu or pcost", options.spec);
-  }
-  if (spec.data.empty()) {
-    Fail(ErrorKind::kBadInput, "{}: [data] names no source; add source = \"FILE\"", options.spec);
-  }
+  const Spec spec = ReadReleasableSpec(options.spec);
   const Plan plan =
       Select({spec.domain, spec.workload, spec.objective, *spec.target, spec.protection});
   const DataPlaces places = PlacesOf(spec.data, FolderOf(options.spec));
@@ -171,8 +165,8 @@ void Run(const CheckOptions& options) {
                report.num_rows_read);
     PrintAttributes(spec.domain, report);
     if (report.num_rows_over > 0) {
-      fmt::print("\n{} rows are beyond the max_rows of their {} and will be left out at random\n",
-                 report.num_rows_over, spec.protection.identifier);
+      fmt::print("\nRows beyond the max_rows of their '{}', to be left out at random: {}\n",
+                 spec.protection.identifier, report.num_rows_over);
     }
     fmt::print("\nA release will take {} of memory and {}.\n", Memory(prediction.memory_bytes),
                Seconds(prediction.seconds));

@@ -5,6 +5,7 @@
 namespace residua::cli {
 
 // Each adds its subcommand; the work runs when the command line names it.
+void AddInitCommand(CLI::App* app);
 void AddCheckCommand(CLI::App* app);
 void AddPlanCommand(CLI::App* app);
 void AddMeasureCommand(CLI::App* app);

@@ -36,6 +36,7 @@ int main(int argc, char** argv) {
   app.footer("Run residua COMMAND --help for the options of a command and an example.");
   app.set_version_flag("--version", fmt::format("residua {}", residua::Version()));
   app.require_subcommand(1);
+  residua::cli::AddInitCommand(&app);
   residua::cli::AddCheckCommand(&app);
   residua::cli::AddPlanCommand(&app);
   residua::cli::AddMeasureCommand(&app);

@@ -44,6 +44,7 @@ void Run(const Options& options) {
   const Plan& plan = file.plan;
   try {
     VerifyPlan(plan);
+    CheckDomainIsPublic(plan.domain);
     CheckNoiseIsMeasurable(plan);
   } catch (const Error& error) {
     throw Error(error.kind(), fmt::format("{}: {}", options.plan, error.what()));
@@ -83,8 +84,8 @@ void Run(const Options& options) {
 
 void AddMeasureCommand(CLI::App* app) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app->add_subcommand(
-      "measure", "Count, add noise, record the spend; the only command that reads the data");
+  CLI::App* command =
+      app->add_subcommand("measure", "Count, add noise, record the spend in the ledger");
   command->footer(
       "Example: residua measure plan.json -o measurements.parquet\n"
       "The data is where the plan's spec said, beside it, unless --data names another file.\n"

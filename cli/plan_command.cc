@@ -104,6 +104,7 @@ void Run(const PlanOptions& options) {
     WritePlan(options.output, file);
   }
   try {
+    CheckDomainIsPublic(file.plan.domain);
     CheckNoiseIsMeasurable(file.plan);
     for (const Attribute& attribute : file.plan.domain.attributes()) EmptyCodeColumn(attribute);
   } catch (const Error& error) {

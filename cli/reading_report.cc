@@ -21,7 +21,7 @@ void ReportReading(const ReadReport& report, const Domain& domain) {
   }
   if (report.num_rows_over > 0) {
     fmt::print(stderr,
-               "note: {} rows left out, beyond max_rows (a true count: not for publication)\n",
+               "note: rows left out, beyond max_rows: {} (a true count: not for publication)\n",
                report.num_rows_over);
   }
   if (report.num_rows_dropped > 0) {

@@ -43,18 +43,6 @@ struct ReleaseFolder {
   fs::path path, plan, measurements, tables, summary;
 };
 
-Spec ReadWholeSpec(const std::string& path) {
-  Spec spec = ReadSpec(path);
-  if (!spec.target) {
-    Fail(ErrorKind::kBadInput,
-         "{}: [privacy] sets no budget; give epsilon and delta, rho, mu or pcost", path);
-  }
-  if (spec.data.empty()) {
-    Fail(ErrorKind::kBadInput, "{}: [data] names no source; add source = \"FILE\"", path);
-  }
-  return spec;
-}
-
 // A folder that is not there, is empty, or holds an earlier attempt at the very same release.
 void CheckFolder(const ReleaseFolder& folder, const PlanFile& file) {
   if (!fs::exists(folder.path)) return;
@@ -143,8 +131,8 @@ MeasureOutcome MeasureInto(const ReleaseFolder& folder, const ReleaseOptions& op
   const FolderLock lock(folder.path);
   const bool made_plan = !fs::exists(folder.plan);
   bool is_spent = !made_plan;
-  for (const fs::path& file : {folder.plan, folder.tables, folder.summary}) {
-    RemoveTemporariesOf(file);
+  for (const fs::path& unfinished : {folder.plan, folder.tables, folder.summary}) {
+    RemoveTemporariesOf(unfinished);
   }
   try {
     if (made_plan) WritePlan(folder.plan, file);
@@ -162,7 +150,7 @@ MeasureOutcome MeasureInto(const ReleaseFolder& folder, const ReleaseOptions& op
 }
 
 void Run(const ReleaseOptions& options) {
-  const Spec spec = ReadWholeSpec(options.spec);
+  const Spec spec = ReadReleasableSpec(options.spec);
   const ReleaseFolder folder(options.output);
   TablesOptions tables;
   tables.measurements = folder.measurements.string();
@@ -179,9 +167,13 @@ void Run(const ReleaseOptions& options) {
   CheckFolder(folder, file);
   if (!IsPaidFor(file, places, folder.measurements)) {
     try {
+      CheckDomainIsPublic(spec.domain);
       CheckNoiseIsMeasurable(file.plan);
     } catch (const Error& error) {
       throw Error(error.kind(), fmt::format("{}: {}", options.spec, error.what()));
+    }
+    if (fs::exists(places.ledger) && fs::file_size(places.ledger) > 0) {
+      Ledger::Open(places.ledger).CheckAffordable(SpendOf(file, folder.measurements));
     }
     Confirm(options, file.plan, places);
   }

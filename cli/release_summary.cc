@@ -83,7 +83,7 @@ std::string SummaryText(const PlanFile& file, const ReleaseFacts& facts) {
   text += fmt::format(
       "In figures: zero-concentrated differential privacy with rho = {:.6g}, and so ({:.6g}, "
       "{:g})-differential privacy; neighbouring tables: {}. The noise is discrete Gaussian, drawn "
-      "exactly, and the cost was computed in exact arithmetic.\n\n",
+      "exactly; the figures are rounded up, never down.\n\n",
       guarantee.rho, guarantee.epsilon, guarantee.delta, NeighboursInWords(plan.protection));
   text +=
       "The promise is about what this release adds to what is known. It does not hide what "

@@ -15,16 +15,17 @@ struct VerifyOptions {
 struct Verified {
   Rational pcost;
   Budget budget;
+  Protection protection;
 };
 
 Verified Verify(const std::string& path) {
   if (LooksLikeParquet(path)) {
     const MeasurementFile file(path);
-    return {VerifyMeasurements(file), file.plan().budget};
+    return {VerifyMeasurements(file), file.plan().budget, file.plan().protection};
   }
   const PlanFile file = ReadPlan(path);
   VerifyPlan(file.plan);
-  return {file.plan.pcost, file.plan.budget};
+  return {file.plan.pcost, file.plan.budget, file.plan.protection};
 }
 
 void Run(const VerifyOptions& options) {
@@ -48,7 +49,9 @@ void Run(const VerifyOptions& options) {
     fmt::print("{}\n", json.dump(2));
     return;
   }
-  fmt::print("{}: verified in exact arithmetic\n", options.path);
+  const bool replaces = verified.protection.neighbours == Protection::Neighbours::kReplaceOne;
+  fmt::print("{}: verified {}\n", options.path,
+             replaces ? "(one row replaced; rounded up)" : "in exact arithmetic");
   fmt::print(
       "  privacy cost {:.10g} of a budget of {:.10g}: {:.6g}-zCDP, epsilon {:.6g} at delta {:g}\n",
       guarantee.pcost, verified.budget.pcost.get_d(), guarantee.rho, guarantee.epsilon,

@@ -124,7 +124,7 @@ double ToDoubleDown(const Rational& value) {
 }
 
 double ToDoubleUp(const Rational& value) {
-  if (value <= 0) return -ToDoubleDown(-value);
+  if (value <= 0) return -ToDoubleDown(-value) + 0.0;  // no negative zero
   const double down = ToDoubleDown(value);
   if (Rational(down) == value) return down;
   return std::nextafter(down, std::numeric_limits<double>::infinity());

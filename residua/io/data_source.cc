@@ -6,110 +6,21 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <filesystem>
 #include <memory>
-#include <optional>
-#include <set>
-#include <system_error>
 #include <unordered_map>
 #include <utility>
 
 #include "residua/base/error.h"
-#include "residua/io/csv_header.h"
 #include "residua/io/duckdb_connection.h"
+#include "residua/io/relation.h"
 #include "residua/measure/choose_rows.h"
 #include "residua/noise/secure_bits.h"
 
 namespace residua {
 namespace {
 
-enum class FileFormat { kCsv, kParquet, kJson };
-
-// The columns there are, each with the SQL that names it, and what to SELECT them FROM.
-struct Relation {
-  std::string from;
-  std::vector<DuckDbColumn> columns;
-  std::vector<std::string> expressions;
-};
-
 // How a column leaves DuckDB.
 enum class ValueKind { kInteger, kNumber, kText };
-
-FileFormat FormatOf(const std::string& path) {
-  std::string name = std::filesystem::path(path).filename().string();
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  for (const std::string_view compressed : {".gz", ".zst"}) {
-    if (name.ends_with(compressed)) name.resize(name.size() - compressed.size());
-  }
-  const auto ends_with_any = [&](std::initializer_list<std::string_view> endings) {
-    return std::any_of(endings.begin(), endings.end(),
-                       [&](std::string_view ending) { return name.ends_with(ending); });
-  };
-  if (ends_with_any({".csv", ".tsv", ".txt"})) return FileFormat::kCsv;
-  if (ends_with_any({".parquet", ".pq"})) return FileFormat::kParquet;
-  if (ends_with_any({".json", ".jsonl", ".ndjson"})) return FileFormat::kJson;
-  if (ends_with_any({".duckdb", ".db", ".ddb"})) {
-    Fail(ErrorKind::kBadInput, "{}: a database needs a query; set database and query, not source",
-         ShownText(path));
-  }
-  Fail(ErrorKind::kBadInput,
-       "{}: not a kind of file that is read; use .csv, .tsv, .parquet, .json, .jsonl or .ndjson",
-       ShownText(path));
-}
-
-void CheckIsFile(const std::string& path) {
-  if (path.find("://") != std::string::npos) {
-    Fail(ErrorKind::kRefused, "{}: nothing is read over the network; download it and name the file",
-         ShownText(path));
-  }
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (status.type() == std::filesystem::file_type::not_found) {
-    Fail(ErrorKind::kIo, "{}: no such file; see that the path is right", ShownText(path));
-  }
-  if (error) Fail(ErrorKind::kIo, "{}: {}", ShownText(path), error.message());
-  if (status.type() == std::filesystem::file_type::directory) {
-    Fail(ErrorKind::kBadInput, "{}: a directory; name one file in it", ShownText(path));
-  }
-}
-
-Relation CsvRelation(DuckDbConnection& connection, const std::string& path) {
-  // The first line as it stands: a delimiter that no text has, and no quotes.
-  const std::optional<std::string> line = connection.FirstText(fmt::format(
-      "SELECT line FROM read_csv({}, auto_detect = false, columns = {{'line': 'VARCHAR'}}, "
-      "delim = chr(1), quote = '', escape = '', header = false, strict_mode = false) LIMIT 1",
-      SqlText(path)));
-  if (!line.has_value()) {
-    Fail(ErrorKind::kBadInput, "{}: the file is empty; its first line must name the columns",
-         ShownText(path));
-  }
-  const CsvHeader header = ParseCsvHeader(*line);
-  Relation relation;
-  std::vector<std::string> types;
-  for (size_t k = 0; k < header.names.size(); ++k) {
-    relation.columns.push_back({header.names[k], "VARCHAR"});
-    relation.expressions.push_back(fmt::format("c{}", k));
-    types.push_back(fmt::format("c{}: 'VARCHAR'", k));
-  }
-  // All said, nothing sniffed: sniffing may skip rows that do not look like the others.
-  relation.from = fmt::format(
-      "read_csv({}, auto_detect = false, columns = {{{}}}, delim = {}, quote = '\"', escape = "
-      "'\"', "
-      "header = true, skip = 0, comment = '', nullstr = '', strict_mode = true, null_padding = "
-      "false)",
-      SqlText(path), fmt::join(types, ", "), SqlText(std::string(1, header.delimiter)));
-  return relation;
-}
-
-Relation NamedRelation(DuckDbConnection& connection, std::string from) {
-  Relation relation{std::move(from), {}, {}};
-  relation.columns = connection.Describe("SELECT * FROM " + relation.from);
-  for (const DuckDbColumn& column : relation.columns) {
-    relation.expressions.push_back(SqlName(column.name));
-  }
-  return relation;
-}
 
 bool HasAllColumns(const Relation& relation, const std::vector<std::string>& names) {
   return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
@@ -126,26 +37,15 @@ std::vector<std::string> ColumnNames(const Domain& domain, const Protection& pro
   return names;
 }
 
-// Names are found by looking at the first records, at all of them if some are not there. Values are
-// then read as text, so that no record's type depends on the others.
+// Names are found by looking at the first records, at all of them if some are not there.
 Relation JsonRelation(DuckDbConnection& connection, const std::string& path,
                       const std::vector<std::string>& names) {
-  Relation found = NamedRelation(connection, fmt::format("read_json({})", SqlText(path)));
+  Relation found = FoundJsonRelation(connection, path, JsonRecords::kFirst);
   if (!HasAllColumns(found, names)) {
-    found =
-        NamedRelation(connection, fmt::format("read_json({}, sample_size = -1)", SqlText(path)));
+    found = FoundJsonRelation(connection, path, JsonRecords::kAll);
   }
   if (!HasAllColumns(found, names)) return found;
-  Relation relation;
-  std::vector<std::string> types;
-  for (const std::string& name : names) {
-    relation.columns.push_back({name, "VARCHAR"});
-    relation.expressions.push_back(SqlName(name));
-    types.push_back(SqlText(name) + ": 'VARCHAR'");
-  }
-  relation.from =
-      fmt::format("read_json({}, columns = {{{}}})", SqlText(path), fmt::join(types, ", "));
-  return relation;
+  return JsonTextRelation(path, names);
 }
 
 // `key` is where the spec asks for the column.
@@ -182,37 +82,27 @@ size_t FindColumn(const std::string& file, const Relation& relation, const std::
        ShownText(wanted), fmt::join(names, ", "), key);
 }
 
-// The kind to read a column of this SQL type as. Wide integers and decimals are read as text, which
-// loses no digit.
-ValueKind KindOf(const std::string& file, const Attribute& attribute, const std::string& type) {
-  static const std::set<std::string, std::less<>> integers = {
-      "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "BOOLEAN"};
-  static const std::set<std::string, std::less<>> wide = {"UBIGINT", "HUGEINT", "UHUGEINT",
-                                                          "BIGNUM"};
-  static const std::set<std::string, std::less<>> others = {"FLOAT", "DOUBLE", "VARCHAR", "JSON",
-                                                            "\"NULL\""};
-  const bool is_nested = type.ends_with(']') || type.starts_with("STRUCT(") ||
-                         type.starts_with("MAP(") || type.starts_with("UNION(");
-  const bool is_decimal = type.starts_with("DECIMAL(");
-  const bool is_number_or_text = integers.contains(type) || wide.contains(type) || is_decimal ||
-                                 others.contains(type) || type.starts_with("ENUM(");
+// The kind to read a column of this SQL type as.
+ValueKind KindOf(const std::string& file, const Attribute& attribute, const std::string& sql_type) {
+  const ColumnType type = ColumnTypeOf(sql_type);
+  const bool is_nested = type == ColumnType::kNested;
   const auto& cells = attribute.encoding.cells;
   const bool is_listed = std::holds_alternative<ValueEncoding>(cells);
-  if (is_nested || (!is_listed && !is_number_or_text)) {
+  if (is_nested || (!is_listed && type == ColumnType::kOther)) {
     Fail(ErrorKind::kBadInput, "{}: column '{}' is of type {}, which cannot be read as {}; {}",
-         file, ShownText(attribute.name), ShownText(type),
+         file, ShownText(attribute.name), ShownText(sql_type),
          is_listed ? "values"
                    : (std::holds_alternative<CutEncoding>(cells) ? "a number" : "an integer"),
          is_nested ? "take one value of it in a query"
                    : fmt::format("give {} values, or convert it in a query", SpecKey(attribute)));
   }
   if (is_listed) return ValueKind::kText;
-  if (type == "FLOAT" || type == "DOUBLE") return ValueKind::kNumber;
+  if (type == ColumnType::kFloat) return ValueKind::kNumber;
   if (std::holds_alternative<CutEncoding>(cells)) {
-    const bool is_number = integers.contains(type) || wide.contains(type) || is_decimal;
-    return is_number ? ValueKind::kNumber : ValueKind::kText;
+    return type == ColumnType::kText ? ValueKind::kText : ValueKind::kNumber;
   }
-  return integers.contains(type) ? ValueKind::kInteger : ValueKind::kText;
+  const bool is_integer = type == ColumnType::kInteger || type == ColumnType::kBoolean;
+  return is_integer ? ValueKind::kInteger : ValueKind::kText;
 }
 
 // Collects the codes of one relation, chunk after chunk.
@@ -289,7 +179,7 @@ class TableReader {
     const auto* values = chunk.Values<duckdb_string_t>(column);
     for (size_t row = 0; row < is_dropped_.size(); ++row) {
       if (is_dropped_[row]) continue;
-      if (validity != nullptr && (validity[row / 64] >> (row % 64) & 1) == 0) {
+      if (IsMissing(validity, static_cast<int64_t>(row))) {
         Fail(ErrorKind::kBadInput,
              "{}: row {} has no '{}'; every row needs one: fill it in, or leave the row out in a "
              "query",
@@ -324,7 +214,7 @@ class TableReader {
     const uint64_t* validity = chunk.Validity(i);
     for (size_t row = 0; row < is_dropped_.size(); ++row) {
       const int64_t row_number = report_.num_rows_read + static_cast<int64_t>(row) + 1;
-      if (validity != nullptr && (validity[row / 64] >> (row % 64) & 1) == 0) {
+      if (IsMissing(validity, static_cast<int64_t>(row))) {
         codes[row] = encoder.EncodeMissing(row_number);
       } else if constexpr (std::is_same_v<Value, duckdb_string_t>) {
         codes[row] = encoder.Encode(TextOf(values[row]), row_number);
@@ -393,7 +283,7 @@ ReadResult Read(const ReadRequest& request, BitSource& bits) {
       relation = CsvRelation(connection, source.source);
       break;
     case FileFormat::kParquet:
-      relation = NamedRelation(connection, fmt::format("read_parquet({})", SqlText(source.source)));
+      relation = ParquetRelation(connection, source.source);
       break;
     case FileFormat::kJson:
       relation =

@@ -177,8 +177,7 @@ std::optional<std::string> DuckDbConnection::FirstText(const std::string& select
   std::optional<std::string> first;
   Stream(select, [&](const DuckDbChunk& chunk) {
     if (first.has_value() || chunk.num_rows() == 0) return;
-    const uint64_t* validity = chunk.Validity(0);
-    if (validity != nullptr && (validity[0] & 1) == 0) return;
+    if (IsMissing(chunk.Validity(0), 0)) return;
     first = std::string(TextOf(chunk.Values<duckdb_string_t>(0)[0]));
   });
   return first;

@@ -51,6 +51,11 @@ class DuckDbChunk {
   duckdb_data_chunk chunk_;
 };
 
+// Whether a row has no value, by its column's Validity.
+inline bool IsMissing(const uint64_t* validity, int64_t row) {
+  return validity != nullptr && (validity[row / 64] >> (row % 64) & 1) == 0;
+}
+
 inline std::string_view TextOf(const duckdb_string_t& text) {
   const uint32_t length = text.value.inlined.length;
   return {length <= sizeof(text.value.inlined.inlined) ? text.value.inlined.inlined

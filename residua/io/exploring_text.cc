@@ -1,11 +1,11 @@
 #include "residua/io/exploring_text.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
 #include "residua/base/error.h"
+#include "residua/io/number_text.h"
 
 namespace residua {
 namespace {
@@ -28,13 +28,6 @@ std::vector<std::string_view> Split(std::string_view text, char separator) {
     if (at == std::string_view::npos) return parts;
     text.remove_prefix(at + 1);
   }
-}
-
-std::optional<int64_t> ParseInteger(std::string_view text) {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 // Splits "left SEPARATOR right"; right is empty when there is no separator.

@@ -122,6 +122,7 @@ Json AttributeToJson(const Attribute& attribute) {
   }
   json["null"] = attribute.encoding.null_cell;
   json["outside"] = Name(attribute.encoding.outside);
+  if (attribute.read_from_data) json["check"] = kReadFromData;
   return json;
 }
 
@@ -155,6 +156,9 @@ Attribute AttributeFromJson(const Json& json) {
   attribute.encoding.outside = FromText<OutsidePolicy>(
       json.at("outside").get<std::string>(),
       {OutsidePolicy::kError, OutsidePolicy::kClamp, OutsidePolicy::kDrop, OutsidePolicy::kNull});
+  if (json.contains("check")) {
+    attribute.read_from_data = ParseCheck(json["check"].get<std::string>());
+  }
   if (cells >= 0 && cells + (attribute.encoding.null_cell ? 1 : 0) != attribute.size) {
     Fail(ErrorKind::kBadInput, "attribute '{}' has a size that does not fit its cells",
          attribute.name);

@@ -153,7 +153,7 @@ class SpecReader {
     const std::string path = Join("attributes", name);
     CheckKeys(table, path,
               {"integers", "cuts", "values", "size", "null", "outside", "queries", "hierarchy",
-               "custom"});
+               "custom", "check"});
     Attribute attribute;
     attribute.name = name;
     int num_encodings = 0;
@@ -190,6 +190,10 @@ class SpecReader {
     if (const auto* node = table.get("queries")) {
       const std::string key = path + ".queries";
       attribute.queries = At(*node, key, [&] { return ParseQueryKind(String(*node, key)); });
+    }
+    if (const auto* node = table.get("check")) {
+      const std::string key = path + ".check";
+      attribute.read_from_data = At(*node, key, [&] { return ParseCheck(String(*node, key)); });
     }
     if (attribute.size < 2) {
       FailAt(table, path, fmt::format("has size {}; it needs at least 2 cells", attribute.size));
@@ -491,6 +495,14 @@ Spec ParseSpec(std::string_view text, const std::string& name) {
   }
 }
 
+bool ParseCheck(std::string_view text) {
+  if (text == kReadFromData) return true;
+  Fail(ErrorKind::kBadInput,
+       "'{}' is not known; check = \"{}\" marks a draft: remove the line once the cells are public "
+       "knowledge",
+       text, kReadFromData);
+}
+
 DataReference Rebase(const DataReference& data, const std::filesystem::path& from,
                      const std::filesystem::path& to) {
   const auto rebase = [&](const std::string& path) {
@@ -504,6 +516,18 @@ DataReference Rebase(const DataReference& data, const std::filesystem::path& fro
 
 Spec ReadSpec(const std::filesystem::path& path) {
   return ParseSpec(ReadFile(path), path.string());
+}
+
+Spec ReadReleasableSpec(const std::filesystem::path& path) {
+  Spec spec = ReadSpec(path);
+  if (!spec.target) {
+    Fail(ErrorKind::kBadInput,
+         "{}: [privacy] sets no budget; give epsilon and delta, rho, mu or pcost", path.string());
+  }
+  if (spec.data.empty()) {
+    Fail(ErrorKind::kBadInput, "{}: [data] names no source; add source = \"FILE\"", path.string());
+  }
+  return spec;
 }
 
 }  // namespace residua

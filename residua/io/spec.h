@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "residua/select/select.h"
@@ -19,6 +20,11 @@ struct DataReference {
   bool empty() const { return source.empty() && query.empty(); }
   bool operator==(const DataReference&) const = default;
 };
+
+// The mark of an attribute whose cells were read from the data, as `check` in specs and plans.
+inline constexpr std::string_view kReadFromData = "read from the data";
+// True; Error{kBadInput} for any other text.
+bool ParseCheck(std::string_view text);
 
 // A spec file: what to release, of what data, at what cost. Only `domain` must be there; the rest
 // may come from flags.
@@ -40,6 +46,8 @@ DataReference Rebase(const DataReference& data, const std::filesystem::path& fro
 
 // Reads TOML. Every error names the file, the line, the key and the remedy.
 Spec ReadSpec(const std::filesystem::path& path);
+// The same; Error{kBadInput} unless it names its data and a budget or target.
+Spec ReadReleasableSpec(const std::filesystem::path& path);
 Spec ParseSpec(std::string_view text, const std::string& name);
 
 // A budget or target from at most one of its units, as the flags and the spec's [privacy] give it.

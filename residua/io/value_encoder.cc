@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <cstdlib>
-#include <optional>
 #include <utility>
 
 #include "residua/base/error.h"
+#include "residua/io/number_text.h"
+#include "residua/io/toml_text.h"
 #include "residua/measure/encoded_table.h"
 
 namespace residua {
@@ -17,37 +16,6 @@ namespace {
 
 // Different values outside that are remembered of one attribute.
 constexpr size_t kMaxTallied = 1000;
-
-std::string_view Trimmed(std::string_view text) {
-  const auto is_space = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
-  return text;
-}
-
-std::optional<int64_t> ParseInteger(std::string_view text) {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-std::optional<double> ParseNumber(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (end != text.data() + text.size() || error == std::errc::invalid_argument) {
-    return std::nullopt;
-  }
-  // Beyond a double: strtod says which way, to zero or to an infinity.
-  if (error == std::errc::result_out_of_range) {
-    return std::strtod(std::string(text).c_str(), nullptr);
-  }
-  return value;
-}
-
-// 2^63, the first double above every int64_t.
-constexpr double kTwoTo63 = 9223372036854775808.0;
 
 }  // namespace
 
@@ -69,13 +37,7 @@ std::string ShownText(std::string_view text) {
 }
 
 std::string SpecKey(const Attribute& attribute) {
-  const auto is_bare = [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' ||
-           c == '-';
-  };
-  if (std::all_of(attribute.name.begin(), attribute.name.end(), is_bare)) {
-    return "attributes." + attribute.name;
-  }
+  if (IsBareTomlKey(attribute.name)) return "attributes." + attribute.name;
   std::string key = "attributes.\"";
   for (const char c : ShownText(attribute.name)) {
     if (c == '"') key += '\\';
@@ -148,7 +110,7 @@ ValueEncoder::Cell ValueEncoder::CellOfNumber(double value) const {
 }
 
 ValueEncoder::Cell ValueEncoder::CellOfText(std::string_view value) const {
-  const std::string_view text = Trimmed(value);
+  const std::string_view text = TrimmedNumber(value);
   if (IsIntegral()) {
     if (const auto integer = ParseInteger(text)) return CellOfInteger(*integer);
   }
@@ -179,18 +141,18 @@ int32_t ValueEncoder::Encode(std::string_view value, int64_t row) {
   if (cell.code >= 0) return cell.code;
   const bool is_number = cell.fault == Fault::kBelow || cell.fault == Fault::kAbove;
   return Place(cell.fault,
-               is_number ? ShownText(Trimmed(value)) : fmt::format("'{}'", ShownText(value)), row);
+               is_number ? ShownText(TrimmedNumber(value)) : fmt::format("'{}'", ShownText(value)),
+               row);
 }
 
 int32_t ValueEncoder::EncodeMissing(int64_t row) {
+  ++report_.num_missing;
   if (attribute_.encoding.null_cell) return static_cast<int32_t>(attribute_.size - 1);
   if (attribute_.encoding.outside == OutsidePolicy::kDrop) {
     ++report_.num_dropped;
-    ++report_.num_missing;
     return kDropRow;
   }
   if (outside_values_ == OutsideValues::kTally) {
-    ++report_.num_missing;
     if (report_.first_error.empty()) report_.first_error = MissingProblem(row);
     return kDropRow;
   }

@@ -16,9 +16,9 @@ struct AttributeReport {
   int64_t num_dropped = 0;  // values for which their row was left out
   int64_t num_clamped = 0;  // values moved to the nearest end of the integers
   int64_t num_nulled = 0;   // values outside, put into the null cell
+  int64_t num_missing = 0;  // whatever became of them
   // When they are only looked at:
   int64_t num_outside = 0;
-  int64_t num_missing = 0;
   std::map<std::string, int64_t> outside;  // some of the different ones, as shown, and how many
   std::string first_error;                 // what would stop a measurement
 };

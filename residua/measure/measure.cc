@@ -129,6 +129,7 @@ void CheckNoiseIsMeasurable(const Plan& plan) {
 }
 
 void CheckMeasurable(const Plan& plan, int64_t num_rows, const MeasureOptions& options) {
+  CheckDomainIsPublic(plan.domain);
   CheckNoiseIsMeasurable(plan);
   const std::vector<AttributeSet> sets = MeasuredSets(plan);
   CheckCountable(plan.domain, sets, num_rows, options.counting);

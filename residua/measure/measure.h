@@ -26,8 +26,8 @@ Rational IntegerNoiseVariance(const Plan& plan, const AttributeSet& set);
 // is said before any budget is spent.
 void CheckNoiseIsMeasurable(const Plan& plan);
 
-// All that Measure would refuse of a table of that many rows, beforehand: noise beyond the sampler,
-// tables beyond the memory, residuals beyond 128 bits.
+// All that Measure would refuse of a table of that many rows, beforehand: a domain that is not
+// public, noise beyond the sampler, tables beyond the memory, residuals beyond 128 bits.
 void CheckMeasurable(const Plan& plan, int64_t num_rows, const MeasureOptions& options);
 
 // Counts, transforms, adds noise: each set of the plan's closure is passed to `visit` once, on the

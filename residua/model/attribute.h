@@ -68,6 +68,7 @@ struct Attribute {
   std::vector<CellGroup> groups = {};  // of kHierarchy: level by level, the lowest first
   CellMatrix custom = {};              // of kCustom: the query matrix
   CellMatrix strategy = {};            // of kCustom, may be empty: what to measure instead
+  bool read_from_data = false;         // a draft's cells, not public knowledge: never measured
   bool operator==(const Attribute&) const = default;
 };
 

@@ -64,6 +64,22 @@ std::string SetName(const Domain& domain, const AttributeSet& set) {
   return name;
 }
 
+void CheckDomainIsPublic(const Domain& domain) {
+  constexpr int kMaxListed = 8;
+  std::string names;
+  int num_marked = 0;
+  for (const Attribute& attribute : domain.attributes()) {
+    if (!attribute.read_from_data || ++num_marked > kMaxListed) continue;
+    names += fmt::format("{}'{}'", names.empty() ? "" : ", ", attribute.name);
+  }
+  if (num_marked == 0) return;
+  if (num_marked > kMaxListed) names += fmt::format(" and {} more", num_marked - kMaxListed);
+  Fail(ErrorKind::kRefused,
+       "the cells of {} were read from the data and may reveal it; in the spec, replace them by "
+       "what is publicly known, remove the line check = \"read from the data\", and plan again",
+       names);
+}
+
 Integer NumCells(const Domain& domain, const AttributeSet& set) {
   Integer cells = 1;
   for (const int i : set) cells *= static_cast<long>(domain[i].size);

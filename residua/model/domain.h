@@ -37,6 +37,10 @@ class Domain {
 // "age x sex", or "total" for the empty set.
 std::string SetName(const Domain& domain, const AttributeSet& set);
 
+// Error{kRefused} names the attributes whose cells were read from the data: what cells there are
+// can reveal the data, and no noise hides it.
+void CheckDomainIsPublic(const Domain& domain);
+
 // The number of cells of the marginal, exactly; and as an int64 where it must be materialised,
 // Error{kTooLarge} if it does not fit.
 Integer NumCells(const Domain& domain, const AttributeSet& set);

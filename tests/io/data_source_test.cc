@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 
 #include "residua/base/error.h"
 #include "residua/io/csv_header.h"
-#include "residua/io/duckdb_connection.h"
+#include "tests/io/folder_test.h"
 
 namespace residua {
 namespace {
@@ -52,40 +50,8 @@ Codes CodesOf(const EncodedTable& table, int column) {
                     table.column(column));
 }
 
-// Each test has a directory of its own and runs inside it, so that messages show short paths.
-class DataSourceTest : public testing::Test {
+class DataSourceTest : public FolderTest {
  protected:
-  DataSourceTest() : home_(std::filesystem::current_path()) {
-    std::string path = (std::filesystem::temp_directory_path() / "residua-XXXXXX").string();
-    if (mkdtemp(path.data()) == nullptr) throw std::runtime_error("no temporary directory");
-    directory_ = path;
-    std::filesystem::current_path(directory_);
-  }
-  ~DataSourceTest() override {
-    std::filesystem::current_path(home_);
-    std::filesystem::remove_all(directory_);
-  }
-
-  static void Write(const std::string& name, const std::string& text) {
-    std::ofstream(name, std::ios::binary) << text;
-  }
-
-  // Runs SQL with DuckDB itself, to make the files that are read.
-  static void Sql(const std::string& database, const std::vector<std::string>& statements) {
-    duckdb_database handle = nullptr;
-    duckdb_connection connection = nullptr;
-    ASSERT_EQ(duckdb_open(database.empty() ? nullptr : database.c_str(), &handle), DuckDBSuccess);
-    ASSERT_EQ(duckdb_connect(handle, &connection), DuckDBSuccess);
-    for (const std::string& statement : statements) {
-      duckdb_result result;
-      EXPECT_EQ(duckdb_query(connection, statement.c_str(), &result), DuckDBSuccess)
-          << duckdb_result_error(&result);
-      duckdb_destroy_result(&result);
-    }
-    duckdb_disconnect(&connection);
-    duckdb_close(&handle);
-  }
-
   static Codes ReadOne(const DataSource& source, const Attribute& attribute) {
     return CodesOf(ReadEncodedTable(source, Domain({attribute})).table, 0);
   }
@@ -99,9 +65,6 @@ class DataSourceTest : public testing::Test {
     }
     return "";
   }
-
-  std::filesystem::path home_;
-  std::filesystem::path directory_;
 };
 
 constexpr OutsidePolicy kError = OutsidePolicy::kError;
@@ -351,7 +314,7 @@ TEST_F(DataSourceTest, NamesFilesThatCannotBeRead) {
       "a.xyz: not a kind of file that is read; use .csv, .tsv, .parquet, .json, .jsonl or .ndjson");
   Write("a.duckdb", "a\n1\n");
   EXPECT_EQ(MessageOf({"a.duckdb", "", ""}, a),
-            "a.duckdb: a database needs a query; set database and query, not source");
+            "a.duckdb: a database needs a query; in the spec, set database and query, not source");
   Write("empty.csv", "");
   EXPECT_EQ(MessageOf({"empty.csv", "", ""}, a),
             "empty.csv: the file is empty; its first line must name the columns");

@@ -56,6 +56,21 @@ TEST(PlanFileTest, ReadsBackIdentical) {
   EXPECT_EQ(PlanToJson(read), text);
 }
 
+TEST(PlanFileTest, KeepsTheMarkOfADraft) {
+  EXPECT_EQ(PlanToJson(MakePlan()).find("\"check\""), std::string::npos) << "only where it is set";
+  std::string text = kSpec;
+  text.insert(text.find("values ="), "check = \"read from the data\"\n");
+  const Spec spec = ParseSpec(text, "spec.toml");
+  EXPECT_FALSE(spec.domain[0].read_from_data);
+  EXPECT_TRUE(spec.domain[1].read_from_data);
+  const PlanFile file{Select({spec.domain, spec.workload, spec.objective, *spec.target, {}}),
+                      spec.data};
+  const PlanFile read = PlanFromJson(PlanToJson(file), "plan.json");
+  EXPECT_EQ(read, file);
+  EXPECT_TRUE(read.plan.domain[1].read_from_data);
+  EXPECT_THROW(CheckDomainIsPublic(read.plan.domain), Error);
+}
+
 TEST(PlanFileTest, EveryTruncationIsBadInput) {
   const std::string text = PlanToJson(MakePlan());
   for (size_t size = 0; size + 2 < text.size(); size += 7) {

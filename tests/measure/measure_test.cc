@@ -250,6 +250,23 @@ TEST(MeasureTest, RefusesNoiseBeyondTheSampler) {
   EXPECT_NO_THROW(CheckNoiseIsMeasurable(SmallPlan(DomainOfSizes({100, 50, 7}), 3, 1)));
 }
 
+TEST(MeasureTest, RefusesADomainReadFromTheData) {
+  std::vector<Attribute> attributes = DomainOfSizes({3, 2}).attributes();
+  attributes[1].read_from_data = true;
+  const Domain domain(attributes);
+  const Plan plan = SmallPlan(domain, 2, 1);
+  std::mt19937_64 random(8);
+  const EncodedTable table = RandomTable(domain, 10, random);
+  int num_visits = 0;
+  try {
+    Measure(plan, table, {}, [&](NoisyResidual&&) { ++num_visits; });
+    ADD_FAILURE() << "measured";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kRefused);
+  }
+  EXPECT_EQ(num_visits, 0);
+}
+
 TEST(MeasureTest, TheOperatingSystemsBitsDifferEachTime) {
   const Domain domain = DomainOfSizes({10, 10});
   const Plan plan = SmallPlan(domain, 2, Rational(1, 100));

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+namespace residua {
+
+// Whether all values added are different, in memory that does not grow with them: exact while they
+// are few, later among a share of all hashes only, which any but the rarest repetition meets.
+class DuplicateDetector {
+ public:
+  void Add(std::string_view value);
+  bool all_different() const { return all_different_; }
+
+ private:
+  bool all_different_ = true;
+  uint64_t largest_kept_ = UINT64_MAX;
+  std::unordered_set<uint64_t> kept_;  // hashes of at most `largest_kept_`
+};
+
+// What drafting a domain needs to know of one column, in memory that does not grow with the rows.
+// Text that may be a number is read as measuring would read it.
+class ColumnSummary {
+ public:
+  // More values than this are not listed.
+  static constexpr size_t kMaxListed = 50;
+
+  void AddMissing() { ++num_missing_; }
+  void Add(int64_t value);
+  void Add(double value);
+  void Add(std::string_view text);
+  // Text that is never a number.
+  void AddLabel(std::string_view text);
+
+  int64_t num_missing() const { return num_missing_; }
+  int64_t num_values() const { return num_values_; }
+  bool all_different() const { return duplicates_.all_different(); }
+
+  // Numbers: at least one is finite, and nothing is text. NaN may be among them.
+  bool is_number() const;
+  bool has_nan() const { return num_nan_ > 0; }
+  // Neither fractions nor infinities.
+  bool is_whole() const { return is_number() && all_whole_; }
+  // Whole numbers that all fit 64 bits, between `first` and `last`.
+  bool has_range() const { return is_whole() && all_in_range_; }
+  int64_t first() const { return first_; }
+  int64_t last() const { return last_; }
+  // Finite numbers, each as likely to be here as any other.
+  const std::vector<double>& sample() const { return sample_; }
+  // Most values are numbers, and some are text.
+  bool is_mostly_number() const;
+
+  // Text: sorted, if there are at most kMaxListed.
+  bool has_list() const { return !too_many_; }
+  std::vector<std::string> values() const;
+
+  // A single value, and nothing missing.
+  bool is_constant() const;
+
+ private:
+  struct TextHash {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+
+  void AddNumber(double value);
+  void AddWhole(int64_t value);
+  void AddToSample(double value);
+  void AddToList(std::string_view text);
+
+  int64_t num_missing_ = 0;
+  int64_t num_values_ = 0;
+  int64_t num_numbers_ = 0;  // NaN and infinities included
+  int64_t num_nan_ = 0;
+  int64_t num_finite_ = 0;
+  bool all_whole_ = true;
+  bool all_in_range_ = true;
+  int64_t first_ = INT64_MAX;
+  int64_t last_ = INT64_MIN;
+  double lowest_ = 0;  // of the finite numbers
+  double highest_ = 0;
+  std::vector<double> sample_;
+  std::minstd_rand random_;  // for a draft, which is not private: always the same
+  bool too_many_ = false;
+  std::unordered_set<std::string, TextHash, std::equal_to<>> listed_;
+  DuplicateDetector duplicates_;
+};
+
+}  // namespace residua

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace residua {
+
+// The whole of `text` as a number; nothing if it is none. Integers are those of 64 bits. Numbers
+// beyond a double become zero or an infinity, and "nan" and "inf" are numbers.
+std::optional<int64_t> ParseInteger(std::string_view text);
+std::optional<double> ParseNumber(std::string_view text);
+
+// 2^63, the first double above every int64_t.
+inline constexpr double kTwoTo63 = 9223372036854775808.0;
+
+// A value of the data without the spaces and the plus sign that a number may have around it.
+std::string_view TrimmedNumber(std::string_view text);
+
+}  // namespace residua

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace residua {
+
+// Whether TOML takes `name` as a key without quotes.
+bool IsBareTomlKey(std::string_view name);
+
+// "it is \"so\"": UTF-8 text as a TOML string on one line.
+std::string TomlString(std::string_view text);
+
+// age, or "net income".
+std::string TomlKey(std::string_view name);
+
+}  // namespace residua
