@@ -14,8 +14,12 @@ struct TablesOptions {
   std::string answers = "planned";
   bool one_file = false;
   double confidence = 0.95;
+  bool nonnegative = false;
+  bool integers = false;
   int threads = 0;
   bool json = false;
+
+  bool is_adjusted() const { return nonnegative || integers; }
 };
 
 struct TablesWritten {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 
 #include "residua/base/error.h"
@@ -49,6 +50,19 @@ double StdDevOf(const PublishedTable& table, size_t row) {
   return table.std_devs.size() == 1 ? table.std_devs[0] : table.std_devs[row];
 }
 
+int64_t WholeOf(double value) {
+  if (!(std::abs(value) < 0x1p63)) {
+    Fail(ErrorKind::kTooLarge, "{} does not fit 64 bits; leave out --integers", value);
+  }
+  return static_cast<int64_t>(value);
+}
+
+// The names of the columns beside the attributes.
+std::vector<std::string> NumberColumns(TableColumns columns) {
+  if (columns != TableColumns::kEstimates) return {"adjusted"};
+  return {"estimate", "std_dev", "ci_lower", "ci_upper"};
+}
+
 // In quotes where CSV needs them.
 std::string CsvField(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
@@ -60,13 +74,13 @@ std::string CsvField(const std::string& text) {
   return quoted + '"';
 }
 
-void WriteCsv(const fs::path& path, PublishedTable table) {
+void WriteCsv(const fs::path& path, TableColumns columns, PublishedTable table) {
   FileInProgress file(path);
   fmt::memory_buffer text;
   for (const std::string& name : table.attributes) {
     fmt::format_to(std::back_inserter(text), "{},", CsvField(name));
   }
-  fmt::format_to(std::back_inserter(text), "estimate,std_dev,ci_lower,ci_upper\n");
+  fmt::format_to(std::back_inserter(text), "{}\n", fmt::join(NumberColumns(columns), ","));
   for (auto& axis : table.labels) {
     for (std::string& label : axis) label = CsvField(label);
   }
@@ -76,10 +90,16 @@ void WriteCsv(const fs::path& path, PublishedTable table) {
       text.push_back(',');
     }
     const double estimate = table.estimates[row];
-    const double std_dev = StdDevOf(table, row);
-    fmt::format_to(std::back_inserter(text), "{},{},{},{}\n", estimate, std_dev,
-                   estimate - table.interval_factor * std_dev,
-                   estimate + table.interval_factor * std_dev);
+    if (columns == TableColumns::kAdjustedWhole) {
+      fmt::format_to(std::back_inserter(text), "{}\n", WholeOf(estimate));
+    } else if (columns == TableColumns::kAdjusted) {
+      fmt::format_to(std::back_inserter(text), "{}\n", estimate);
+    } else {
+      const double std_dev = StdDevOf(table, row);
+      fmt::format_to(std::back_inserter(text), "{},{},{},{}\n", estimate, std_dev,
+                     estimate - table.interval_factor * std_dev,
+                     estimate + table.interval_factor * std_dev);
+    }
     if (text.size() >= kFlushBytes) {
       file.Write({text.data(), text.size()});
       text.clear();
@@ -89,22 +109,32 @@ void WriteCsv(const fs::path& path, PublishedTable table) {
   file.Commit(Durability::kLater);
 }
 
-// Collects rows into batches: text columns first, then the four numbers.
+// Collects rows into batches: text columns first, then the numbers.
 class ParquetRows {
  public:
   ParquetRows(const fs::path& path, const std::vector<std::string>& text_columns,
-              const std::string& about)
+              TableColumns columns, const std::string& about)
       : num_text_(text_columns.size()),
-        writer_(path, Names(text_columns), Empty(text_columns.size()), {{"residua_about", about}}),
-        batch_(Empty(num_text_)) {}
+        columns_(columns),
+        writer_(path, Names(text_columns), Empty(), {{"residua_about", about}}),
+        batch_(Empty()) {}
 
-  void Add(const std::vector<std::string>& texts, double estimate, double std_dev, double factor) {
+  // Row `row` of the table.
+  void Add(const std::vector<std::string>& texts, const PublishedTable& table, size_t row) {
     for (size_t k = 0; k < num_text_; ++k) Column<std::string>(k).push_back(texts[k]);
-    Column<double>(num_text_).push_back(estimate);
-    Column<double>(num_text_ + 1).push_back(std_dev);
-    Column<double>(num_text_ + 2).push_back(estimate - factor * std_dev);
-    Column<double>(num_text_ + 3).push_back(estimate + factor * std_dev);
-    if (static_cast<int64_t>(Column<double>(num_text_).size()) == kMaxBatchRows) Flush();
+    const double estimate = table.estimates[row];
+    if (columns_ == TableColumns::kAdjustedWhole) {
+      Column<int64_t>(num_text_).push_back(WholeOf(estimate));
+    } else {
+      Column<double>(num_text_).push_back(estimate);
+    }
+    if (columns_ == TableColumns::kEstimates) {
+      const double std_dev = StdDevOf(table, row);
+      Column<double>(num_text_ + 1).push_back(std_dev);
+      Column<double>(num_text_ + 2).push_back(estimate - table.interval_factor * std_dev);
+      Column<double>(num_text_ + 3).push_back(estimate + table.interval_factor * std_dev);
+    }
+    if (++num_rows_ == kMaxBatchRows) Flush();
   }
 
   void Finish() {
@@ -113,34 +143,42 @@ class ParquetRows {
   }
 
  private:
-  static std::vector<std::string> Names(std::vector<std::string> names) {
-    for (const char* name : {"estimate", "std_dev", "ci_lower", "ci_upper"}) {
-      names.emplace_back(name);
-    }
+  std::vector<std::string> Names(std::vector<std::string> names) const {
+    for (const std::string& name : NumberColumns(columns_)) names.push_back(name);
     return names;
   }
-  static ParquetBatch Empty(size_t num_text) {
-    ParquetBatch batch(num_text, std::vector<std::string>());
-    batch.insert(batch.end(), 4, std::vector<double>());
+  ParquetBatch Empty() const {
+    ParquetBatch batch(num_text_, std::vector<std::string>());
+    if (columns_ == TableColumns::kAdjustedWhole) {
+      batch.emplace_back(std::vector<int64_t>());
+    } else {
+      batch.insert(batch.end(), NumberColumns(columns_).size(), std::vector<double>());
+    }
     return batch;
   }
   template <typename Value>
   std::vector<Value>& Column(size_t k) {
     return std::get<std::vector<Value>>(batch_[k]);
   }
-  void Flush() { writer_.Write(std::exchange(batch_, Empty(num_text_))); }
+  void Flush() {
+    writer_.Write(std::exchange(batch_, Empty()));
+    num_rows_ = 0;
+  }
 
   size_t num_text_;
+  TableColumns columns_;
   ParquetWriter writer_;
   ParquetBatch batch_;
+  int64_t num_rows_ = 0;
 };
 
-void WriteParquet(const fs::path& path, const PublishedTable& table, const std::string& about) {
-  ParquetRows rows(path, table.attributes, about);
+void WriteParquet(const fs::path& path, TableColumns columns, const PublishedTable& table,
+                  const std::string& about) {
+  ParquetRows rows(path, table.attributes, columns, about);
   std::vector<std::string> texts(table.attributes.size());
   ForEachRow(table, [&](size_t row, const std::vector<const std::string*>& labels) {
     for (size_t k = 0; k < labels.size(); ++k) texts[k] = *labels[k];
-    rows.Add(texts, table.estimates[row], StdDevOf(table, row), table.interval_factor);
+    rows.Add(texts, table, row);
   });
   rows.Finish();
 }
@@ -150,8 +188,8 @@ bool IsOurs(const fs::path& folder) { return fs::exists(folder / kAboutFile); }
 // A folder made under another name and renamed when it is complete.
 class FolderWriter final : public TableWriter {
  public:
-  FolderWriter(fs::path path, TableFormat format, std::string about)
-      : path_(std::move(path)), format_(format), about_(std::move(about)) {
+  FolderWriter(fs::path path, TableFormat format, TableColumns columns, std::string about)
+      : path_(std::move(path)), format_(format), columns_(columns), about_(std::move(about)) {
     if (path_.filename().empty()) path_ = path_.parent_path();  // "tables/"
     if (fs::exists(path_) &&
         (!fs::is_directory(path_) || !(fs::is_empty(path_) || IsOurs(path_)))) {
@@ -175,11 +213,12 @@ class FolderWriter final : public TableWriter {
   }
 
   void Write(const PublishedTable& table) override {
-    const std::string name = TableFileName(table.attributes);
+    std::string name = TableFileName(table.attributes);
+    if (columns_ != TableColumns::kEstimates) name += ".adjusted";
     if (format_ == TableFormat::kCsv) {
-      WriteCsv(in_progress_ / (name + ".csv"), table);
+      WriteCsv(in_progress_ / (name + ".csv"), columns_, table);
     } else {
-      WriteParquet(in_progress_ / (name + ".parquet"), table, about_);
+      WriteParquet(in_progress_ / (name + ".parquet"), columns_, table, about_);
     }
   }
 
@@ -206,6 +245,7 @@ class FolderWriter final : public TableWriter {
 
   fs::path path_;
   TableFormat format_;
+  TableColumns columns_;
   std::string about_;
   fs::path in_progress_;
 };
@@ -213,8 +253,8 @@ class FolderWriter final : public TableWriter {
 // All tables in one Parquet file: a column for the table's name and one for its cell.
 class OneFileWriter final : public TableWriter {
  public:
-  OneFileWriter(const fs::path& path, const std::string& about)
-      : rows_(path, {"table", "cell"}, about) {}
+  OneFileWriter(const fs::path& path, TableColumns columns, const std::string& about)
+      : rows_(path, {"table", "cell"}, columns, about) {}
 
   void Write(const PublishedTable& table) override {
     std::vector<std::string> texts = {TableFileName(table.attributes), ""};
@@ -223,7 +263,7 @@ class OneFileWriter final : public TableWriter {
       for (size_t k = 0; k < labels.size(); ++k) {
         texts[1] += fmt::format("{}{}={}", k == 0 ? "" : " ", table.attributes[k], *labels[k]);
       }
-      rows_.Add(texts, table.estimates[row], StdDevOf(table, row), table.interval_factor);
+      rows_.Add(texts, table, row);
     });
   }
   void Finish() override { rows_.Finish(); }
@@ -258,14 +298,14 @@ std::string TableFileName(const std::vector<std::string>& attributes) {
 }
 
 std::unique_ptr<TableWriter> MakeTableWriter(const fs::path& path, TableFormat format,
-                                             const std::string& about) {
+                                             TableColumns columns, const std::string& about) {
   if (format == TableFormat::kOneParquet) {
     if (fs::exists(path)) {
       Fail(ErrorKind::kRefused, "{}: exists already; choose another name", path.string());
     }
-    return std::make_unique<OneFileWriter>(path, about);
+    return std::make_unique<OneFileWriter>(path, columns, about);
   }
-  return std::make_unique<FolderWriter>(path, format, about);
+  return std::make_unique<FolderWriter>(path, format, columns, about);
 }
 
 }  // namespace residua

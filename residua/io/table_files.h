@@ -10,8 +10,13 @@
 
 namespace residua {
 
+// What stands beside the attributes: estimate, std_dev, ci_lower, ci_upper; or, in tables whose
+// numbers were adjusted and have no error bars any more, `adjusted` alone, in Parquet a BIGINT if
+// the numbers are whole. Files with adjusted tables end in .adjusted.csv or .adjusted.parquet.
+enum class TableColumns { kEstimates, kAdjusted, kAdjustedWhole };
+
 // One table as it is published: a row an answer, row-major in the axes' labels, the last axis
-// fastest. Its columns are the attributes, estimate, std_dev, ci_lower, ci_upper.
+// fastest. An adjusted table has neither std_devs nor an interval_factor.
 struct PublishedTable {
   std::vector<std::string> attributes;
   std::vector<std::vector<std::string>> labels;  // of each axis
@@ -35,7 +40,7 @@ class TableWriter {
 // exists must be empty or one that residua made, which is then replaced; anything else is
 // Error{kRefused}. `about` is kept beside the tables: where they come from and what is promised.
 std::unique_ptr<TableWriter> MakeTableWriter(const std::filesystem::path& path, TableFormat format,
-                                             const std::string& about);
+                                             TableColumns columns, const std::string& about);
 
 // "age_x_sex", "total" for no attributes. Characters that file systems or shells mind become %XX.
 std::string TableFileName(const std::vector<std::string>& attributes);

@@ -1,0 +1,251 @@
+#include "residua/reconstruct/joint_covariance.h"
+
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "residua/base/checked.h"
+#include "residua/base/error.h"
+#include "residua/reconstruct/axis_sweeps.h"
+
+namespace residua {
+namespace {
+
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+// Steps of the power method for the norm of B: it only balances tables against each other.
+constexpr int kNormSteps = 20;
+
+bool Has(size_t mask, size_t k) { return (mask >> k & 1) != 0; }
+
+AttributeSet SubsetOf(const AttributeSet& set, size_t mask) {
+  AttributeSet subset;
+  for (size_t k = 0; k < set.size(); ++k) {
+    if (Has(mask, k)) subset.push_back(set[k]);
+  }
+  return subset;
+}
+
+// Of a symmetric positive semidefinite matrix.
+double NormOf(const Eigen::MatrixXd& matrix) {
+  Eigen::VectorXd vector(matrix.rows());
+  for (Eigen::Index k = 0; k < vector.size(); ++k) vector(k) = k % 2 == 0 ? 1 : -0.5;
+  double norm = 0;
+  for (int step = 0; step < kNormSteps; ++step) {
+    vector = matrix * vector.normalized();
+    norm = vector.norm();
+  }
+  return norm;
+}
+
+// The axis k, as it lies in the table on the axes of `mask`, which holds it.
+template <typename SizeOf>
+AxisView ViewIn(size_t mask, size_t k, const SizeOf& size_of) {
+  AxisView view{1, size_of(k), 1};
+  for (size_t j = 0; mask >> j != 0; ++j) {
+    if (j != k && Has(mask, j)) (j < k ? view.outer : view.inner) *= size_of(j);
+  }
+  return view;
+}
+
+// The axis by which the set above `mask` in the table exceeds it: the first one missing.
+size_t MissingAxis(size_t mask) { return static_cast<size_t>(std::countr_one(mask)); }
+
+}  // namespace
+
+JointCovariance::JointCovariance(const ResidualIndex& index, std::span<const AttributeSet> tables) {
+  axes_.resize(static_cast<size_t>(index.domain().size()));
+  MultisetTable sets;
+  std::vector<const ResidualIndex::Entry*> entries;
+  for (const AttributeSet& attributes : tables) {
+    RESIDUA_CHECK(!attributes.empty());
+    for (const int i : attributes) {
+      Axis& axis = axes_[static_cast<size_t>(i)];
+      if (axis.size > 0) continue;
+      const ResidualBasis& basis = index.basis(i);
+      axis.size = basis.size;
+      axis.is_ordinary = basis.is_identity();
+      axis.squared_norm_z = 1 / static_cast<double>(basis.size);
+      if (axis.is_ordinary) continue;
+      if (basis.residual.cols() < basis.size - 1) {
+        Fail(ErrorKind::kBadInput,
+             "the custom queries of '{}' do not tell its cells apart, so that there are no counts "
+             "to make non-negative",
+             index.domain()[i].name);
+      }
+      axis.z = basis.constant;
+      axis.product = basis.residual * basis.residual.transpose();
+      axis.squared_norm_z = axis.z.squaredNorm();
+      axis.norm_product = NormOf(axis.product);
+    }
+    index.FindSubsets(attributes, &entries);
+    const size_t all = entries.size() - 1;
+    Table table{attributes, entries[all]->variance, std::vector<size_t>(all), {}, {}};
+    table.margin_begin.resize(all);
+    int64_t num_margin_cells = 0;
+    for (size_t mask = 1; mask < all; ++mask) {
+      const AttributeSet subset = SubsetOf(attributes, mask);
+      const auto id = static_cast<size_t>(sets.Insert(subset));
+      if (id == shared_.size()) shared_.push_back({subset, entries[mask]->variance, {}, {}});
+      shared_[id].parts.emplace_back(tables_.size(), num_margin_cells);
+      shared_[id].values.resize(static_cast<size_t>(index.NumCells(subset)));
+      table.shared[mask] = id;
+      table.margin_begin[mask] = num_margin_cells;
+      num_margin_cells += static_cast<int64_t>(shared_[id].values.size());
+    }
+    table.margins.resize(static_cast<size_t>(num_margin_cells));
+    tables_.push_back(std::move(table));
+    begin_.push_back(CheckedAdd(begin_.back(), index.NumCells(attributes)));
+  }
+}
+
+int64_t JointCovariance::NumBytes(const ResidualIndex& index,
+                                  std::span<const AttributeSet> tables) {
+  int64_t num_values = 0;
+  for (const AttributeSet& attributes : tables) {
+    for (size_t mask = 1; mask + 1 < size_t{1} << attributes.size(); ++mask) {
+      // The margin, and at most as much for the set itself.
+      num_values =
+          CheckedAdd(num_values, CheckedMultiply(2, index.NumCells(SubsetOf(attributes, mask))));
+    }
+  }
+  return CheckedMultiply(num_values, static_cast<int64_t>(sizeof(double)));
+}
+
+// Every margin comes from the one above it, the larger first.
+void JointCovariance::Contract(Table& table, const double* cells) const {
+  const size_t all = table.shared.size();
+  const auto size_of = [&](size_t k) { return axis(table.attributes[k]).size; };
+  for (size_t mask = all; mask-- > 1;) {
+    const size_t k = MissingAxis(mask);
+    const size_t above = mask | size_t{1} << k;
+    const double* values = above == all ? cells : table.margins.data() + table.margin_begin[above];
+    double* out = table.margins.data() + table.margin_begin[mask];
+    const AxisView view = ViewIn(above, k, size_of);
+    const Axis& contracted = axis(table.attributes[k]);
+    if (contracted.is_ordinary) {
+      SumAlongAxis(view, values, out);
+      const double factor = 1 / static_cast<double>(contracted.size);
+      for (int64_t c = 0; c < view.outer * view.inner; ++c) out[c] *= factor;
+      continue;
+    }
+    std::fill(out, out + view.outer * view.inner, 0.0);
+    for (int64_t o = 0; o < view.outer; ++o) {
+      for (int64_t v = 0; v < view.size; ++v) {
+        AddScaled(values + (o * view.size + v) * view.inner, contracted.z(v), view.inner,
+                  out + o * view.inner);
+      }
+    }
+  }
+}
+
+// And back, the smaller first: the margins are taken up by those above them.
+void JointCovariance::Spread(Table& table, double* cells) const {
+  const size_t all = table.shared.size();
+  const auto size_of = [&](size_t k) { return axis(table.attributes[k]).size; };
+  for (size_t mask = 1; mask < all; ++mask) {
+    const std::vector<double>& values = shared_[table.shared[mask]].values;
+    std::copy(values.begin(), values.end(), table.margins.begin() + table.margin_begin[mask]);
+  }
+  for (size_t mask = 1; mask < all; ++mask) {
+    const size_t k = MissingAxis(mask);
+    const size_t above = mask | size_t{1} << k;
+    const double* values = table.margins.data() + table.margin_begin[mask];
+    double* out = above == all ? cells : table.margins.data() + table.margin_begin[above];
+    const AxisView view = ViewIn(above, k, size_of);
+    const Axis& spread = axis(table.attributes[k]);
+    if (spread.is_ordinary) {
+      AddAlongAxis(view, values, 1 / static_cast<double>(spread.size), out);
+      continue;
+    }
+    for (int64_t o = 0; o < view.outer; ++o) {
+      for (int64_t v = 0; v < view.size; ++v) {
+        AddScaled(values + o * view.inner, spread.z(v), view.inner,
+                  out + (o * view.size + v) * view.inner);
+      }
+    }
+  }
+}
+
+void JointCovariance::ApplyProducts(const AttributeSet& set, double variance,
+                                    double* values) const {
+  const auto size_of = [&](size_t k) { return axis(set[k]).size; };
+  const size_t all = (size_t{1} << set.size()) - 1;
+  std::vector<double> sums;
+  for (size_t k = 0; k < set.size(); ++k) {
+    const AxisView view = ViewIn(all, k, size_of);
+    const Axis& along = axis(set[k]);
+    if (along.is_ordinary) {
+      sums.resize(static_cast<size_t>(view.outer * view.inner));
+      SumAlongAxis(view, values, sums.data());
+      AddAlongAxis(view, sums.data(), -1 / static_cast<double>(view.size), values);
+    } else if (view.inner == 1) {
+      Eigen::Map<RowMajor> rows(values, view.outer, view.size);
+      rows = rows * along.product;
+    } else {
+      for (int64_t o = 0; o < view.outer; ++o) {
+        Eigen::Map<RowMajor> slab(values + o * view.size * view.inner, view.size, view.inner);
+        slab = along.product * slab;
+      }
+    }
+  }
+  int64_t num_cells = 1;
+  for (size_t k = 0; k < set.size(); ++k) num_cells *= size_of(k);
+  for (int64_t c = 0; c < num_cells; ++c) values[c] *= variance;
+}
+
+void JointCovariance::Apply(std::span<const double> vector, std::span<double> result) {
+  RESIDUA_CHECK(static_cast<int64_t>(vector.size()) == num_cells());
+  RESIDUA_CHECK(static_cast<int64_t>(result.size()) == num_cells());
+  tbb::parallel_for(size_t{0}, tables_.size(),
+                    [&](size_t t) { Contract(tables_[t], vector.data() + begin_[t]); });
+  tbb::parallel_for(size_t{0}, shared_.size(), [&](size_t id) {
+    SharedSet& set = shared_[id];
+    std::fill(set.values.begin(), set.values.end(), 0.0);
+    for (const auto& part : set.parts) {
+      AddScaled(tables_[part.first].margins.data() + part.second, 1.0,
+                static_cast<int64_t>(set.values.size()), set.values.data());
+    }
+    ApplyProducts(set.attributes, set.variance, set.values.data());
+  });
+  tbb::parallel_for(size_t{0}, tables_.size(), [&](size_t t) {
+    double* cells = result.data() + begin_[t];
+    std::copy(vector.begin() + begin_[t], vector.begin() + begin_[t + 1], cells);
+    ApplyProducts(tables_[t].attributes, tables_[t].variance, cells);
+    Spread(tables_[t], cells);
+  });
+}
+
+std::vector<double> JointCovariance::Scales() const {
+  const auto norm_of = [&](const AttributeSet& set) {
+    double norm = 1;
+    for (const int i : set) norm *= axis(i).norm_product;
+    return norm;
+  };
+  // ||G_A's part of T||: of z along the axes that A lacks.
+  const auto norm_in = [&](const AttributeSet& table, const AttributeSet& set) {
+    double squared = 1;
+    for (const int i : table) {
+      if (!std::binary_search(set.begin(), set.end(), i)) squared *= axis(i).squared_norm_z;
+    }
+    return std::sqrt(squared);
+  };
+  std::vector<double> scales;
+  for (const Table& table : tables_) scales.push_back(table.variance * norm_of(table.attributes));
+  for (const SharedSet& set : shared_) {
+    double sum = 0;
+    for (const auto& part : set.parts) {
+      sum += norm_in(tables_[part.first].attributes, set.attributes);
+    }
+    for (const auto& part : set.parts) {
+      const double own = norm_in(tables_[part.first].attributes, set.attributes);
+      scales[part.first] =
+          std::max(scales[part.first], set.variance * norm_of(set.attributes) * own * sum);
+    }
+  }
+  return scales;
+}
+
+}  // namespace residua
