@@ -1,13 +1,13 @@
 #include "residua/io/query_text.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
 #include "residua/base/error.h"
 #include "residua/base/rational.h"
 #include "residua/io/exploring_text.h"
+#include "residua/io/number_text.h"
 
 namespace residua {
 namespace {
@@ -136,13 +136,6 @@ class QuestionReader {
          known);
   }
 
-  static std::optional<int64_t> AsInteger(const std::string& text) {
-    int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return value;
-  }
-
   // The cell whose value is exactly `text`.
   static std::optional<int64_t> CellOf(const Attribute& attribute, const std::string& text) {
     const int64_t count = NumValueCells(attribute);
@@ -157,7 +150,7 @@ class QuestionReader {
       }
       return std::nullopt;
     }
-    const auto value = AsInteger(text);
+    const auto value = ParseInteger(text);
     if (!value) return std::nullopt;
     const auto* integers = std::get_if<IntegerEncoding>(&attribute.encoding.cells);
     const int64_t first = integers == nullptr ? 0 : integers->first;

@@ -160,10 +160,4 @@ std::vector<NoisyResidual> ReadSubsets(const MeasurementFile& file,
   return residuals;
 }
 
-std::vector<ResidualBasis> BasisOfAttributes(const Plan& plan) {
-  std::vector<ResidualBasis> bases;
-  for (const int c : plan.classes.class_of) bases.push_back(plan.bases[static_cast<size_t>(c)]);
-  return bases;
-}
-
 }  // namespace residua

@@ -29,7 +29,4 @@ void StreamTables(const MeasurementFile& file, const std::vector<AttributeSet>& 
 std::vector<NoisyResidual> ReadSubsets(const MeasurementFile& file,
                                        const std::vector<AttributeSet>& tables);
 
-// The basis of each attribute of the plan's domain.
-std::vector<ResidualBasis> BasisOfAttributes(const Plan& plan);
-
 }  // namespace residua

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "residua/base/checked.h"
 #include "residua/base/error.h"
 #include "residua/reconstruct/axis_sweeps.h"
 
@@ -174,39 +173,6 @@ Estimate Answer(const ResidualIndex& index, const ProductQuery& query) {
     if (factor != 0) estimate.value += factor * Contract(entries[mask]->values, axes);
   }
   return estimate;
-}
-
-std::vector<double> CellVariances(const ResidualIndex& index, const AttributeSet& table) {
-  std::vector<const ResidualIndex::Entry*> entries;
-  index.FindSubsets(table, &entries);
-  // tensors[mask], over the cells of the axes from k on, is the part of the variance that the
-  // subsets with this choice among the first k axes give.
-  std::vector<std::vector<double>> tensors;
-  tensors.reserve(entries.size());
-  for (const auto* entry : entries) tensors.push_back({entry->variance});
-  for (size_t k = table.size(); k-- > 0;) {
-    const ResidualBasis& basis = index.basis(table[k]);
-    const auto n = static_cast<double>(basis.size);
-    const size_t half = tensors.size() / 2;
-    for (size_t mask = 0; mask < half; ++mask) {
-      const std::vector<double>& without = tensors[mask];
-      const std::vector<double>& with = tensors[mask + half];
-      std::vector<double> cells;
-      cells.reserve(
-          static_cast<size_t>(CheckedMultiply(basis.size, static_cast<int64_t>(without.size()))));
-      for (int64_t cell = 0; cell < basis.size; ++cell) {
-        const double residual =
-            basis.is_identity() ? 1 - 1 / n : basis.residual.row(cell).squaredNorm();
-        const double z = basis.is_identity() ? 1 / n : basis.constant[cell];
-        for (size_t c = 0; c < without.size(); ++c) {
-          cells.push_back(with[c] * residual + without[c] * z * z);
-        }
-      }
-      tensors[mask] = std::move(cells);
-    }
-    tensors.resize(half);
-  }
-  return std::move(tensors.front());
 }
 
 }  // namespace residua

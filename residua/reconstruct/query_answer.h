@@ -26,9 +26,6 @@ double Variance(const ResidualIndex& index, const ProductQuery& query);
 double Covariance(const ResidualIndex& index, const ProductQuery& query_a,
                   const ProductQuery& query_b);
 
-// The variance of every cell of the table on `table`, in the order of its counts.
-std::vector<double> CellVariances(const ResidualIndex& index, const AttributeSet& table);
-
 // sum over subsets of variance[mask] prod over k of (residual[k] if bit k is in the mask, else
 // constant[k]), by folding the last bit again and again: `variances` has 2^k entries and is
 // overwritten.

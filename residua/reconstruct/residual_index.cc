@@ -150,18 +150,13 @@ void ResidualIndex::FindSubsets(const AttributeSet& table,
 
 ResidualIndex IndexResiduals(const Measurements& measurements) {
   const Plan& plan = measurements.plan;
-  std::vector<ResidualBasis> bases;
-  bases.reserve(plan.classes.class_of.size());
-  for (const int c : plan.classes.class_of) {
-    bases.push_back(plan.bases[static_cast<size_t>(c)]);
-  }
   std::vector<ResidualView> views;
   views.reserve(measurements.residuals.size());
   for (const auto& [set, residual] : measurements.residuals) {
     RESIDUA_CHECK(set == residual.attributes);
     views.push_back(ViewOf(residual));
   }
-  return ResidualIndex(plan.domain, std::move(bases), views);
+  return ResidualIndex(plan.domain, BasisOfAttributes(plan), views);
 }
 
 ResidualView ViewOf(const NoisyResidual& residual) {

@@ -115,4 +115,19 @@ std::vector<double> AnswerVariances(const ResidualIndex& index, const AttributeS
   return terms;
 }
 
+std::vector<double> CellVariances(const ResidualIndex& index, const AttributeSet& table) {
+  const auto num_cells = static_cast<size_t>(index.NumCells(table));
+  std::vector<AxisAnswers> axes;
+  for (const int i : table) {
+    Attribute attribute = index.domain()[i];
+    attribute.queries = QueryKind::kIdentity;
+    axes.push_back(MakeAxisAnswers(attribute, index.basis(i)));
+  }
+  std::vector<const AxisAnswers*> views;
+  for (const AxisAnswers& axis : axes) views.push_back(&axis);
+  std::vector<double> variances = AnswerVariances(index, table, views);
+  if (variances.size() == 1) variances.assign(num_cells, variances.front());
+  return variances;
+}
+
 }  // namespace residua

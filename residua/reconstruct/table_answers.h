@@ -35,6 +35,9 @@ std::vector<double> AnswerTable(std::span<const double> counts,
 std::vector<double> AnswerVariances(const ResidualIndex& index, const AttributeSet& table,
                                     std::span<const AxisAnswers* const> axes);
 
+// Of every cell of the table, in the order of its counts.
+std::vector<double> CellVariances(const ResidualIndex& index, const AttributeSet& table);
+
 // Error{kBadInput} unless the basis determines the answer to `query`, a vector over the attribute's
 // cells: a custom query matrix may not tell all cells apart.
 void CheckDetermined(const Attribute& attribute, const ResidualBasis& basis,

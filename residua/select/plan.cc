@@ -93,6 +93,13 @@ void VerifyMechanisms(const Plan& plan) {
 
 }  // namespace
 
+std::vector<ResidualBasis> BasisOfAttributes(const Plan& plan) {
+  std::vector<ResidualBasis> bases;
+  bases.reserve(plan.classes.class_of.size());
+  for (const int c : plan.classes.class_of) bases.push_back(plan.bases[static_cast<size_t>(c)]);
+  return bases;
+}
+
 std::vector<ResidualMatrix> MatrixOfAttributes(const Plan& plan) {
   std::vector<ResidualMatrix> matrices;
   matrices.reserve(plan.classes.class_of.size());

@@ -34,7 +34,8 @@ struct Plan {
   bool operator==(const Plan&) const = default;
 };
 
-// What is applied along each attribute's axis of the counts.
+// The residual basis of each attribute, and what is applied along its axis of the counts.
+std::vector<ResidualBasis> BasisOfAttributes(const Plan& plan);
 std::vector<ResidualMatrix> MatrixOfAttributes(const Plan& plan);
 
 // What the plan's cost depends on.

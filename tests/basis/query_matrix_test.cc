@@ -8,6 +8,7 @@
 
 #include "residua/base/error.h"
 #include "residua/basis/row_space.h"
+#include "tests/basis/named_attribute.h"
 #include "tests/oracle/dense_mechanism.h"
 
 namespace residua {
@@ -15,14 +16,6 @@ namespace {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-
-Attribute Named(int64_t size, QueryKind queries) {
-  Attribute attribute;
-  attribute.name = "a";
-  attribute.size = size;
-  attribute.queries = queries;
-  return attribute;
-}
 
 std::vector<Attribute> Examples() {
   std::vector<Attribute> examples;

@@ -9,6 +9,7 @@
 #include "residua/base/error.h"
 #include "residua/basis/integer_basis.h"
 #include "residua/basis/residual_basis.h"
+#include "tests/basis/named_attribute.h"
 #include "tests/oracle/dense_mechanism.h"
 #include "tests/oracle/optimal_mechanism.h"
 
@@ -17,14 +18,6 @@ namespace {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-
-Attribute Named(int64_t size, QueryKind queries) {
-  Attribute attribute;
-  attribute.name = "a";
-  attribute.size = size;
-  attribute.queries = queries;
-  return attribute;
-}
 
 Attribute RandomCustom(int64_t rows, int64_t cells, unsigned seed) {
   std::mt19937 random(seed);

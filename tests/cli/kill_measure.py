@@ -12,25 +12,15 @@ import sys
 import tempfile
 import time
 
-binary = os.path.abspath(sys.argv[1])
+from killing import binary, run, write_people, write_spec
+
 kills = int(sys.argv[2]) if len(sys.argv) > 2 else 200
 random.seed(1)  # of the moments only; the noise has no seed
 
-
-def run(*arguments):
-    return subprocess.run([binary, *arguments], capture_output=True, text=True, check=True).stdout
-
-
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    with open("people.csv", "w", encoding="utf-8") as file:
-        file.write("a,b,c\n")
-        for row in range(20000):
-            file.write(f"{row * 7 % 40},{row * 11 % 30},{row * 13 % 20}\n")
-    with open("spec.toml", "w", encoding="utf-8") as file:
-        file.write('[data]\nsource = "people.csv"\n[privacy]\nrho = 1\n[workload]\nmarginals = "<=3"\n')
-        for name, size in (("a", 40), ("b", 30), ("c", 20)):
-            file.write(f"[attributes.{name}]\nsize = {size}\n")
+    write_people()
+    write_spec("spec.toml", 1)
     run("plan", "spec.toml", "-o", "plan.json")
     start = time.monotonic()
     run("measure", "plan.json", "-o", "first.parquet")

@@ -8,6 +8,7 @@
 
 #include "residua/reconstruct/joint_covariance.h"
 #include "residua/reconstruct/query_answer.h"
+#include "residua/reconstruct/table_answers.h"
 #include "residua/reconstruct/table_reconstruction.h"
 #include "tests/reconstruct/small_release.h"
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "residua/reconstruct/loaded_table.h"
+#include "residua/reconstruct/table_answers.h"
 #include "residua/reconstruct/table_reconstruction.h"
 #include "tests/reconstruct/small_release.h"
 
