@@ -82,8 +82,9 @@ void PrintAttributes(const Domain& domain, const ReadReport& report) {
              "cells", "outside", "missing");
   for (int i = 0; i < domain.size(); ++i) {
     const AttributeReport& found = report.attributes[static_cast<size_t>(i)];
-    fmt::print("{:<{}}  {:>7}  {:>8}  {:>8}  {}\n", domain[i].name, width, domain[i].size,
-               found.num_outside, found.num_missing, WhatHappens(domain[i]));
+    fmt::print("{:<{}}  {:>7}  {:>8}  {:>8}  {}{}\n", domain[i].name, width, domain[i].size,
+               found.num_outside, found.num_missing, WhatHappens(domain[i]),
+               domain[i].encoding.null_cell ? "; missing ones have a cell" : "");
   }
   constexpr size_t kMaxShown = 8;
   for (int i = 0; i < domain.size(); ++i) {
