@@ -6,15 +6,12 @@
 #include <optional>
 
 #include "residua/base/error.h"
-#include "residua/model/closure.h"
+#include "residua/select/dearest_pair.h"
 
 namespace residua {
 namespace {
 
 using Neighbours = Protection::Neighbours;
-
-// Kinds of pairs of cells that are looked at one by one: how many attributes of each class differ.
-constexpr int64_t kMaxPairKinds = int64_t{1} << 20;
 
 // Pairs are priced in doubles, to a relative error below 1e-13 for a thousand attributes
 // (docs/math.md). The cost is rounded up by 2^-36, and taken for one if it is between half and
@@ -32,9 +29,6 @@ bool AllOrdinary(const MechanismOrbits& mechanisms) {
   }
   return true;
 }
-
-// The inner product of two different columns of H = n I - 1 1^T over their squared length.
-double Correlation(const ResidualBasis& basis) { return -1 / static_cast<double>(basis.size - 1); }
 
 // How far two different columns' inner product is below zero at most.
 Integer LargestNegative(const ResidualBasis& basis) {
@@ -76,83 +70,16 @@ std::vector<PricedMechanism> PriceReplacements(const MechanismOrbits& mechanisms
   return priced;
 }
 
-// The cost of the dearest pair of cells, of ordinary attributes only. A pair is as dear as any
-// other that differs in as many attributes of each class, k_c of m_c: with w_A the cost of adding
-// or removing, r_i the correlation above, it costs
-//   2 sum over A of w_A (1 - prod over i in A that differ of r_i) = 2 (T(0) - T(k)),
-//   T(k) = sum over orbits a of w_a prod over classes c of K_c[k_c, a_c],
-// K_c[k, a] the coefficient of x^a in (1 + r x)^k (1 + x)^(m - k): one transform along each class's
-// axis of the tensor of the w_a. Nothing if there are too many kinds of pairs.
-std::optional<double> DearestPair(const MechanismOrbits& mechanisms,
-                                  const std::vector<Rational>& variances) {
-  const int num_classes = mechanisms.classes.size();
-  std::vector<int64_t> sizes;
-  int64_t num_kinds = 1;
-  for (int c = 0; c < num_classes; ++c) {
-    sizes.push_back(
-        static_cast<int64_t>(mechanisms.classes.members[static_cast<size_t>(c)].size()) + 1);
-    if (num_kinds > kMaxPairKinds / sizes.back()) return std::nullopt;
-    num_kinds *= sizes.back();
-  }
-  std::vector<double> tensor(static_cast<size_t>(num_kinds), 0.0);
-  const std::vector<PricedMechanism> priced = PriceMechanisms(mechanisms, variances);
-  for (int64_t k = 0; k < mechanisms.orbits.size(); ++k) {
-    if (mechanisms.orbits[k].empty()) continue;  // the total: all pairs agree
-    int64_t place = 0;
-    const auto orbit = mechanisms.orbits[k];
-    for (int c = 0; c < num_classes; ++c) {
-      place = place * sizes[static_cast<size_t>(c)] + std::count(orbit.begin(), orbit.end(), c);
-    }
-    const PricedMechanism& one = priced[static_cast<size_t>(k)];
-    tensor[static_cast<size_t>(place)] = Rational(one.squared_sensitivity / one.variance).get_d();
-  }
-  int64_t inner = num_kinds;
-  std::vector<double> fibre;
-  for (int c = 0; c < num_classes; ++c) {
-    const int64_t size = sizes[static_cast<size_t>(c)];
-    inner /= size;
-    const ResidualBasis& basis = mechanisms.basis_of_class[static_cast<size_t>(c)];
-    const double r = basis.is_identity() ? Correlation(basis) : 0;
-    // Row k: the coefficients, each polynomial by multiplying with its factors one after another.
-    std::vector<double> kernel(static_cast<size_t>(size * size), 0.0);
-    for (int64_t k = 0; k < size; ++k) {
-      double* row = kernel.data() + k * size;
-      row[0] = 1;
-      for (int64_t factor = 0; factor + 1 < size; ++factor) {
-        for (int64_t a = size - 1; a > 0; --a) row[a] += (factor < k ? r : 1) * row[a - 1];
-      }
-    }
-    fibre.resize(static_cast<size_t>(size));
-    for (int64_t start = 0; start < num_kinds; start += size * inner) {
-      for (int64_t column = 0; column < inner; ++column) {
-        double* values = tensor.data() + start + column;
-        for (int64_t k = 0; k < size; ++k) fibre[static_cast<size_t>(k)] = values[k * inner];
-        for (int64_t k = 0; k < size; ++k) {
-          double sum = 0;
-          for (int64_t a = 0; a < size; ++a) {
-            sum += kernel[static_cast<size_t>(k * size + a)] * fibre[static_cast<size_t>(a)];
-          }
-          values[k * inner] = sum;
-        }
-      }
-    }
-  }
-  double least = tensor[0];
-  for (const double value : tensor) {
-    if (!(value >= least)) least = value;
-  }
-  const double cost = 2 * (tensor[0] - least);
-  RESIDUA_CHECK(std::isfinite(cost) && cost >= 0);
-  return cost;
-}
-
 // Nothing unless it is for replaced rows of ordinary attributes, and few enough kinds of them.
 std::optional<double> PriceByPairs(const MechanismOrbits& mechanisms,
                                    const std::vector<Rational>& variances) {
-  if (mechanisms.protection.neighbours != Neighbours::kReplaceOne || !AllOrdinary(mechanisms)) {
-    return std::nullopt;
-  }
-  return DearestPair(mechanisms, variances);
+  if (mechanisms.protection.neighbours != Neighbours::kReplaceOne) return std::nullopt;
+  std::vector<double> noise_variance;
+  noise_variance.reserve(variances.size());
+  for (const Rational& variance : variances) noise_variance.push_back(variance.get_d());
+  const auto pair = FindDearestPair(mechanisms, noise_variance);
+  if (!pair) return std::nullopt;
+  return pair->cost;
 }
 
 Rational RaisedBy(double cost, int bits) {

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "residua/base/error.h"
 #include "residua/model/closure.h"
 #include "residua/select/choose_bases.h"
+#include "residua/select/dearest_pair.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/rounding.h"
 
@@ -147,15 +149,63 @@ std::vector<double> ScaleNoise(const NoiseSolution& solution, double factor) {
   return noise;
 }
 
-// The costs it was solved with are below the true one where rows are replaced: scales the noise of
-// a solution that costs `budget` by them until it truly does. Gives the factor.
+bool ReplacesRows(const Problem& problem) {
+  return problem.protection.neighbours == Protection::Neighbours::kReplaceOne;
+}
+
+// Where rows are replaced, what the noise of a solution truly costs may be above what it was solved
+// for: scales the noise until it is not. Gives the factor.
 double ScaleToTrueCost(const Problem& problem, double budget, NoiseSolution* solution) {
-  if (problem.protection.neighbours != Protection::Neighbours::kReplaceOne) return 1;
+  if (!ReplacesRows(problem)) return 1;
   const RoundedNoise rounded =
       RoundForAccuracy(MechanismsWith(problem, problem.basis_of_class), solution->noise_variance);
   const double factor = ToDoubleUp(rounded.pcost) / budget;
   for (double& variance : solution->noise_variance) variance *= factor;
   return factor;
+}
+
+// Mixtures of pairs that are tried.
+constexpr int kMaxMixtures = 100;
+
+// At a privacy cost of 1, for an objective that scales with the noise; `solve` is given what each
+// orbit costs. Where rows are replaced the cost is the largest over all pairs of cells, and a
+// solution for any mixture of pairs bounds the loss from below. Frank and Wolfe's method: the
+// dearest pair of each solution joins the mixture.
+NoiseSolution SolveForProtection(
+    const Problem& problem, const std::function<NoiseSolution(std::span<const double> cost)>& solve,
+    double tolerance) {
+  NoiseSolution best = solve(problem.cost);
+  if (!ReplacesRows(problem)) return best;
+  const MechanismOrbits mechanisms = MechanismsWith(problem, problem.basis_of_class);
+  auto pair = FindDearestPair(mechanisms, best.noise_variance);
+  if (!pair) {
+    best.loss *= ScaleToTrueCost(problem, 1, &best);
+    return best;
+  }
+  NoiseSolution current = best;
+  std::vector<double> cost = problem.cost;
+  double lower_bound = 0;
+  best.loss = std::numeric_limits<double>::infinity();
+  for (int mixture = 0; mixture < kMaxMixtures; ++mixture) {
+    lower_bound = std::max(lower_bound, current.lower_bound);
+    if (current.loss * pair->cost < best.loss) {
+      best = current;
+      best.loss *= pair->cost;
+      for (double& variance : best.noise_variance) variance *= pair->cost;
+    }
+    best.lower_bound = lower_bound;
+    if (best.loss <= lower_bound * (1 + tolerance)) break;
+    const double step = 2.0 / (mixture + 3);
+    for (size_t k = 0; k < cost.size(); ++k) {
+      // The total has no cost in any pair, and keeps its small one.
+      if (problem.mechanisms[static_cast<int64_t>(k)].empty()) continue;
+      cost[k] = (1 - step) * cost[k] + step * pair->cost_of_orbit[k];
+    }
+    current = solve(cost);
+    pair = FindDearestPair(mechanisms, current.noise_variance);
+  }
+  best.loss *= ScaleToTrueCost(problem, 1, &best);
+  return best;
 }
 
 // Where rows are replaced the total costs nothing, yet it keeps the least noise that its error bar
@@ -164,11 +214,19 @@ constexpr double kLeastTotalVariance = 0.125;
 
 std::vector<double> WithNoisyTotal(const Problem& problem, std::vector<double> noise) {
   const auto total = problem.mechanisms.Find({});
-  if (problem.protection.neighbours == Protection::Neighbours::kReplaceOne && total) {
+  if (ReplacesRows(problem) && total) {
     double& variance = noise[static_cast<size_t>(*total)];
     variance = std::max(variance, kLeastTotalVariance);
   }
   return noise;
+}
+
+// What the noise of a total that costs nothing adds to the gap: `lower_bound` is the least that
+// loss times cost can be.
+void IncludeTotal(const NoiseSolution& solution, const Rational& pcost, double loss, Plan* plan) {
+  if (plan->protection.neighbours != Protection::Neighbours::kReplaceOne) return;
+  plan->relative_gap =
+      std::max(plan->relative_gap, loss * ToDoubleUp(pcost) / solution.lower_bound - 1);
 }
 
 constexpr int kMaxTargetAttempts = 100;
@@ -216,14 +274,16 @@ Plan Select(const SelectRequest& request) {
   const ObjectiveRows thin_rows =
       MakeObjectiveRows(request.objective, problem.workload, problem.mechanisms,
                         problem.basis_of_class, 0.1 * request.solver.tolerance);
-  NoiseSolution solution = Solve(thin_rows, problem.cost, request.solver);
+  NoiseSolution solution = SolveForProtection(
+      problem, [&](std::span<const double> cost) { return Solve(thin_rows, cost, request.solver); },
+      request.solver.tolerance);
   const ObjectiveRows rows = MakeObjectiveRows(request.objective, problem.workload,
                                                problem.mechanisms, problem.basis_of_class);
   if (max) solution.loss = std::max(solution.loss, EvaluateLoss(rows, solution.noise_variance));
-  solution.loss *= ScaleToTrueCost(problem, 1, &solution);
   if (target == nullptr) {
     Plan plan = Finish(request, problem, solution, std::get<Budget>(request.target), 0);
     plan.loss = EvaluateLoss(rows, NoiseVariances(plan));
+    IncludeTotal(solution, plan.budget.pcost, plan.loss, &plan);
     return plan;
   }
   // The last factor absorbs the doubles' own error. A total that keeps its least noise may ask for
@@ -232,7 +292,10 @@ Plan Select(const SelectRequest& request) {
   for (int attempt = 0; attempt < kMaxTargetAttempts; ++attempt) {
     Plan plan = Finish(request, problem, solution, ScaleNoise(solution, factor), target->delta);
     plan.loss = EvaluateLoss(rows, NoiseVariances(plan));
-    if (plan.loss <= target->loss) return plan;
+    if (plan.loss <= target->loss) {
+      IncludeTotal(solution, plan.pcost, target->loss, &plan);
+      return plan;
+    }
     factor *= target->loss / plan.loss * (1 - 1e-13);
   }
   Fail(ErrorKind::kBadInput, "no noise that can be drawn reaches the loss {}; ask for less",
