@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
-#include "cli/plan_report.h"
+#include "cli/progress.h"
 #include "residua/base/error.h"
 #include "residua/base/memory.h"
 #include "residua/io/file.h"
@@ -141,7 +141,12 @@ void Run(const CheckOptions& options) {
       Select({spec.domain, spec.workload, spec.objective, *spec.target, spec.protection});
   const DataPlaces places = PlacesOf(spec.data, FolderOf(options.spec));
   const auto start = std::chrono::steady_clock::now();
-  const ReadReport report = SurveyTable(places.data, spec.domain, spec.protection);
+  ReadReport report;
+  {
+    Progress progress("Reading");
+    report = SurveyTable(places.data, spec.domain, spec.protection,
+                         [&](int64_t num_rows) { progress.ShowRows(num_rows); });
+  }
   const std::chrono::duration<double> reading = std::chrono::steady_clock::now() - start;
   const Prediction prediction = Predict(plan, report.num_rows_read, reading.count());
   const std::vector<std::string> obstacles = Obstacles(options, plan, report, report.num_rows_read);

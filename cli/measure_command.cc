@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
-#include "cli/reading_report.h"
+#include "cli/measuring_report.h"
 #include "residua/base/error.h"
 #include "residua/io/file.h"
 #include "residua/io/measure_to_file.h"
@@ -54,7 +54,7 @@ void Run(const Options& options) {
                               : fs::path(options.output);
   MeasureRequest request{file, FindPlaces(options, file.data), output, options.again};
   request.options.counting.num_threads = options.threads;
-  request.on_read = [&](const ReadReport& report) { ReportReading(report, plan.domain); };
+  MeasuringReport report(&request);
   const MeasureOutcome outcome = MeasureToFile(request);
   const Ledger::Balance& balance = outcome.balance;
   const std::string ledger = request.places.ledger.string();

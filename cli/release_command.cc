@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
-#include "cli/reading_report.h"
+#include "cli/measuring_report.h"
 #include "cli/release_summary.h"
 #include "cli/tables_command.h"
 #include "residua/base/error.h"
@@ -138,7 +138,7 @@ MeasureOutcome MeasureInto(const ReleaseFolder& folder, const ReleaseOptions& op
     if (made_plan) WritePlan(folder.plan, file);
     MeasureRequest request{file, places, folder.measurements, false, true};
     request.options.counting.num_threads = options.threads;
-    request.on_read = [&](const ReadReport& report) { ReportReading(report, file.plan.domain); };
+    MeasuringReport report(&request);
     request.on_reserved = [&] { is_spent = true; };
     return MeasureToFile(request);
   } catch (...) {

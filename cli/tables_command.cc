@@ -7,6 +7,7 @@
 #include <set>
 
 #include "cli/commands.h"
+#include "cli/progress.h"
 #include "residua/base/error.h"
 #include "residua/base/memory.h"
 #include "residua/base/version.h"
@@ -231,9 +232,14 @@ Written Write(const TablesOptions& options) {
   } else {
     StreamOptions stream;
     stream.reconstruct.num_threads = options.threads;
-    StreamTables(file, tables, stream,
-                 [&](const ResidualIndex& index, const AttributeSet& table,
-                     std::span<const double> counts) { publisher.Publish(index, table, counts); });
+    Progress progress("Writing tables");
+    int64_t num_written = 0;
+    StreamTables(
+        file, tables, stream,
+        [&](const ResidualIndex& index, const AttributeSet& table, std::span<const double> counts) {
+          publisher.Publish(index, table, counts);
+          progress.Show(++num_written, static_cast<int64_t>(tables.size()));
+        });
   }
   writer->Finish();
   return {{static_cast<int64_t>(tables.size()), publisher.num_answers(), output},

@@ -109,8 +109,9 @@ ValueKind KindOf(const std::string& file, const Attribute& attribute, const std:
 class TableReader {
  public:
   TableReader(const std::string& file, const Relation& relation, const Domain& domain,
-              const Protection& protection, OutsideValues outside_values)
-      : file_(file), domain_(domain), protection_(protection) {
+              const Protection& protection, OutsideValues outside_values,
+              const RowProgress& on_rows)
+      : file_(file), domain_(domain), protection_(protection), on_rows_(on_rows) {
     std::vector<std::string> selected;
     for (const Attribute& attribute : domain.attributes()) {
       columns_.push_back(EmptyCodeColumn(attribute));
@@ -167,6 +168,7 @@ class TableReader {
     }
     if (HasIdentifier()) AppendOwners(chunk);
     report_.num_rows_read += chunk.num_rows();
+    if (on_rows_) on_rows_(report_.num_rows_read);
     report_.num_rows_dropped += std::count(is_dropped_.begin(), is_dropped_.end(), 1);
   }
 
@@ -228,6 +230,7 @@ class TableReader {
   const std::string file_;
   const Domain& domain_;
   const Protection& protection_;
+  const RowProgress& on_rows_;
   std::vector<CodeColumn> columns_;
   std::vector<std::unique_ptr<ValueEncoder>> encoders_;
   std::vector<ValueKind> kinds_;
@@ -245,6 +248,7 @@ struct ReadRequest {
   const Domain& domain;
   const Protection& protection;
   OutsideValues outside_values;
+  const RowProgress& on_rows;
 };
 
 ReadResult ReadQuery(const ReadRequest& request, BitSource& bits) {
@@ -263,7 +267,8 @@ ReadResult ReadQuery(const ReadRequest& request, BitSource& bits) {
   }
   // On lines of its own, so that a comment at its end ends there.
   const Relation relation = NamedRelation(connection, "(\n" + query + "\n) AS source");
-  return TableReader(file, relation, request.domain, request.protection, request.outside_values)
+  return TableReader(file, relation, request.domain, request.protection, request.outside_values,
+                     request.on_rows)
       .Read(connection, bits);
 }
 
@@ -290,24 +295,27 @@ ReadResult Read(const ReadRequest& request, BitSource& bits) {
           JsonRelation(connection, source.source, ColumnNames(request.domain, request.protection));
       break;
   }
-  return TableReader(file, relation, request.domain, request.protection, request.outside_values)
+  return TableReader(file, relation, request.domain, request.protection, request.outside_values,
+                     request.on_rows)
       .Read(connection, bits);
 }
 
 }  // namespace
 
 ReadResult ReadEncodedTable(const DataSource& source, const Domain& domain,
-                            const Protection& protection, BitSource& bits) {
-  return Read({source, domain, protection, OutsideValues::kPlace}, bits);
+                            const Protection& protection, BitSource& bits,
+                            const RowProgress& on_rows) {
+  return Read({source, domain, protection, OutsideValues::kPlace, on_rows}, bits);
 }
 
 ReadResult ReadEncodedTable(const DataSource& source, const Domain& domain) {
   return ReadEncodedTable(source, domain, {}, ThreadSecureBits());
 }
 
-ReadReport SurveyTable(const DataSource& source, const Domain& domain,
-                       const Protection& protection) {
-  return Read({source, domain, protection, OutsideValues::kTally}, ThreadSecureBits()).report;
+ReadReport SurveyTable(const DataSource& source, const Domain& domain, const Protection& protection,
+                       const RowProgress& on_rows) {
+  return Read({source, domain, protection, OutsideValues::kTally, on_rows}, ThreadSecureBits())
+      .report;
 }
 
 }  // namespace residua

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -44,13 +45,17 @@ struct ReadResult {
 // With an identifier in `protection`, at most `max_rows` rows of each of its values are kept, any
 // of them as likely as any other by `bits`, whatever they hold. Identifiers are compared as text; a
 // row without one is Error{kBadInput}.
+//
+// `on_rows` is called now and then with the number of rows read so far.
+using RowProgress = std::function<void(int64_t)>;
 ReadResult ReadEncodedTable(const DataSource& source, const Domain& domain,
-                            const Protection& protection, BitSource& bits);
+                            const Protection& protection, BitSource& bits,
+                            const RowProgress& on_rows = {});
 ReadResult ReadEncodedTable(const DataSource& source, const Domain& domain);
 
 // What reading would find: every value that has no cell is counted, whatever the policy, and none
 // stops it. Rows with one are among those dropped.
-ReadReport SurveyTable(const DataSource& source, const Domain& domain,
-                       const Protection& protection);
+ReadReport SurveyTable(const DataSource& source, const Domain& domain, const Protection& protection,
+                       const RowProgress& on_rows = {});
 
 }  // namespace residua

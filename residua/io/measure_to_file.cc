@@ -17,8 +17,8 @@ namespace fs = std::filesystem;
 // The rows as they will be counted, and all that could be refused without a ledger, refused.
 EncodedTable ReadRows(const MeasureRequest& request, const MeasureOptions& options) {
   const Plan& plan = request.plan.plan;
-  ReadResult read =
-      ReadEncodedTable(request.places.data, plan.domain, plan.protection, ThreadSecureBits());
+  ReadResult read = ReadEncodedTable(request.places.data, plan.domain, plan.protection,
+                                     ThreadSecureBits(), request.on_rows);
   if (request.on_read) request.on_read(read.report);
   CheckMeasurable(plan, read.table.num_rows(), options);
   return std::move(read.table);
@@ -114,7 +114,12 @@ MeasureOutcome MeasureToFile(const MeasureRequest& request) {
   const int64_t entry = known ? known->id : ledger.Reserve(spend);
   if (request.on_reserved) request.on_reserved();
   try {
-    Measure(plan, table, options, [&](NoisyResidual&& residual) { writer.Write(residual); });
+    const auto num_sets = static_cast<int64_t>(MeasuredSets(plan).size());
+    int64_t num_measured = 0;
+    Measure(plan, table, options, [&](NoisyResidual&& residual) {
+      writer.Write(residual);
+      if (request.on_sets) request.on_sets(++num_measured, num_sets);
+    });
     writer.Finish();
     ledger.Confirm(entry);
   } catch (const std::exception& error) {

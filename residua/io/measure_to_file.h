@@ -33,6 +33,9 @@ struct MeasureRequest {
   MeasureOptions options = {};
   // Called once the rows are read, before anything is spent.
   std::function<void(const ReadReport&)> on_read = {};
+  RowProgress on_rows = {};
+  // Called with the number of attribute sets measured so far, and of all.
+  std::function<void(int64_t, int64_t)> on_sets = {};
   // Called once the spend is in the ledger.
   std::function<void()> on_reserved = {};
 };

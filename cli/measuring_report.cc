@@ -1,10 +1,11 @@
-#include "cli/reading_report.h"
+#include "cli/measuring_report.h"
 
 #include <fmt/format.h>
 
 #include <cstdio>
 
 namespace residua::cli {
+namespace {
 
 void ReportReading(const ReadReport& report, const Domain& domain) {
   for (int i = 0; i < domain.size(); ++i) {
@@ -28,6 +29,19 @@ void ReportReading(const ReadReport& report, const Domain& domain) {
     fmt::print(stderr, "note: {} rows dropped (a true count: not for publication)\n",
                report.num_rows_dropped);
   }
+}
+
+}  // namespace
+
+MeasuringReport::MeasuringReport(MeasureRequest* request) {
+  progress_.emplace("Reading");
+  const Domain& domain = request->plan.plan.domain;
+  request->on_rows = [this](int64_t num_rows) { progress_->ShowRows(num_rows); };
+  request->on_read = [this, &domain](const ReadReport& report) {
+    progress_.emplace("Measuring");
+    ReportReading(report, domain);
+  };
+  request->on_sets = [this](int64_t done, int64_t total) { progress_->Show(done, total); };
 }
 
 }  // namespace residua::cli

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+
+#include "cli/progress.h"
+#include "residua/io/measure_to_file.h"
+
+namespace residua::cli {
+
+// On stderr, how far a measurement is, and what reading did to values that have no cell: true
+// counts, for the curator. Sets the request's callbacks, and must outlive the measurement.
+class MeasuringReport {
+ public:
+  explicit MeasuringReport(MeasureRequest* request);
+  MeasuringReport(const MeasuringReport&) = delete;
+  MeasuringReport& operator=(const MeasuringReport&) = delete;
+
+ private:
+  std::optional<Progress> progress_;
+};
+
+}  // namespace residua::cli

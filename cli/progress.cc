@@ -1,0 +1,52 @@
+#include "cli/progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <utility>
+
+namespace residua::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kFirst{1000};
+constexpr std::chrono::milliseconds kBetween{200};
+constexpr int64_t kWidth = 30;
+
+}  // namespace
+
+Progress::Progress(std::string what)
+    : what_(std::move(what)),
+      is_terminal_(isatty(STDERR_FILENO) != 0),
+      next_(std::chrono::steady_clock::now() + kFirst) {}
+
+Progress::~Progress() {
+  if (is_shown_) fmt::print(stderr, "\r\x1b[K");
+}
+
+bool Progress::IsDue() {
+  if (!is_terminal_) return false;
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_) return false;
+  next_ = now + kBetween;
+  return true;
+}
+
+void Progress::Print(const std::string& text) {
+  fmt::print(stderr, "\r\x1b[K{}", text);
+  std::fflush(stderr);
+  is_shown_ = true;
+}
+
+void Progress::Show(int64_t done, int64_t total) {
+  if (!IsDue() || total <= 0) return;
+  const auto filled = static_cast<size_t>(kWidth * done / total);
+  Print(fmt::format("{} [{}{}] {} %", what_, std::string(filled, '='),
+                    std::string(static_cast<size_t>(kWidth) - filled, ' '), 100 * done / total));
+}
+
+void Progress::ShowRows(int64_t num_rows) {
+  if (IsDue()) Print(fmt::format("{}: {} rows", what_, num_rows));
+}
+
+}  // namespace residua::cli
