@@ -97,9 +97,7 @@ void PrintAttributes(const Domain& domain, const ReadReport& report) {
     for (size_t k = 0; k < std::min(values.size(), kMaxShown); ++k) {
       fmt::print("{} {} ({}x)", k > 0 ? "," : "", values[k].first, values[k].second);
     }
-    fmt::print("{}\n", values.size() > kMaxShown
-                           ? fmt::format(" and {} more", values.size() - kMaxShown)
-                           : "");
+    fmt::print("{}\n", values.size() > kMaxShown ? " and others" : "");
   }
 }
 
@@ -153,6 +151,7 @@ void Run(const CheckOptions& options) {
   if (options.json) {
     nlohmann::ordered_json json = {{"spec", options.spec},
                                    {"rows", report.num_rows_read},
+                                   {"rows_beyond_max_rows", report.num_rows_over},
                                    {"memory_bytes", std::round(prediction.memory_bytes)},
                                    {"seconds", prediction.seconds},
                                    {"obstacles", obstacles},
@@ -177,7 +176,8 @@ void Run(const CheckOptions& options) {
     fmt::print("\nA release will take {} of memory and {}.\n", Memory(prediction.memory_bytes),
                Seconds(prediction.seconds));
     for (const std::string& obstacle : obstacles) fmt::print("In its way: {}\n", obstacle);
-    if (obstacles.empty()) fmt::print("Nothing is in its way: residua release {}\n", options.spec);
+    if (obstacles.empty())
+      fmt::print("Nothing is in its way: residua release {} -o DIR\n", options.spec);
   }
   std::fflush(stdout);
   if (!obstacles.empty()) {

@@ -54,7 +54,12 @@ Spec Gather(const PlanOptions& options) {
   if (options.objective) spec.objective = ParseObjective(*options.objective);
   if (options.weights) spec.objective.weighting = ParseWeighting(*options.weights);
   if (options.neighbours) spec.protection.neighbours = ParseNeighbours(*options.neighbours);
-  const auto target = ParsePrivacy(options.privacy, &spec.objective);
+  PrivacyText privacy = options.privacy;
+  if (privacy.epsilon && !privacy.delta && spec.target && !options.domain) {
+    privacy.delta =
+        std::visit([](const auto& t) { return fmt::format("{}", t.delta); }, *spec.target);
+  }
+  const auto target = ParsePrivacy(privacy, &spec.objective);
   if (options.privacy.max_std_dev &&
       (options.weights || (options.objective && *options.objective != "max-variance"))) {
     Fail(ErrorKind::kBadInput,

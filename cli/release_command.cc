@@ -12,6 +12,7 @@
 #include "residua/base/error.h"
 #include "residua/io/file.h"
 #include "residua/io/measure_to_file.h"
+#include "residua/io/measurement_file.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/select.h"
 
@@ -52,11 +53,16 @@ void CheckFolder(const ReleaseFolder& folder, const PlanFile& file) {
   }
   if (!fs::exists(folder.plan)) {
     if (fs::is_empty(folder.path)) return;
+    // A measurement file is complete by itself.
+    if (fs::exists(folder.measurements) &&
+        MeasurementFile(folder.measurements).plan() == file.plan) {
+      return;
+    }
     Fail(ErrorKind::kRefused,
          "{}: exists and is not a release of residua; choose another -o, or empty it",
          folder.path.string());
   }
-  if (ReadPlan(folder.plan) != file) {
+  if (ReadPlan(folder.plan).plan != file.plan) {
     Fail(ErrorKind::kRefused,
          "{}: holds the release of another plan; choose another -o for a new release, or put the "
          "spec back as it was to go on with this one",
@@ -94,17 +100,18 @@ void Confirm(const ReleaseOptions& options, const Plan& plan, const DataPlaces& 
   const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
   const Errors errors = ErrorsOf(PredictErrors(plan));
   std::string before = "a new ledger";
-  if (fs::exists(places.ledger) && fs::file_size(places.ledger) > 0) {
+  if (fs::exists(places.ledger)) {
     const Ledger::Balance balance = Ledger::Open(places.ledger).CurrentBalance();
     before = fmt::format("rho {:.6g} of {:.6g} spent so far", ToDoubleUp(balance.spent / 2),
                          ToDoubleDown(balance.granted / 2));
   }
   fmt::print(stderr,
-             "This release costs rho {:.6g} (zCDP), epsilon {:.6g} at delta {:g}; {}.\n"
+             "This release costs rho {} (zCDP), epsilon {:.6g} at delta {:g}; {}.\n"
              "Ledger {}: {}.\n"
              "Standard deviation of a cell: median table {:.6g}, largest {:.6g}.\n",
-             guarantee.rho, guarantee.epsilon, guarantee.delta, ChangeInWords(plan.protection),
-             places.ledger.string(), before, errors.median, errors.largest);
+             TextAbove(plan.pcost / 2), guarantee.epsilon, guarantee.delta,
+             ChangeInWords(plan.protection), places.ledger.string(), before, errors.median,
+             errors.largest);
   if (options.yes) return;
   if (isatty(STDIN_FILENO) == 0 || isatty(STDERR_FILENO) == 0) {
     Fail(ErrorKind::kRefused,
@@ -118,25 +125,35 @@ void Confirm(const ReleaseOptions& options, const Plan& plan, const DataPlaces& 
   }
 }
 
-bool IsPaidFor(const PlanFile& file, const DataPlaces& places, const fs::path& measurements) {
-  if (!fs::exists(places.ledger) || fs::file_size(places.ledger) == 0) return false;
-  return Ledger::Open(places.ledger).Find(SpendOf(file, measurements)).has_value();
+bool IsPaidFor(const PlanFile& file, const DataPlaces& places, const ReleaseFolder& folder) {
+  if (!fs::exists(places.ledger)) return false;
+  const Ledger ledger = Ledger::Open(places.ledger);
+  const Ledger::Spend spend = SpendOf(file, folder.measurements);
+  if (fs::exists(folder.measurements)) return ledger.FindPlan(spend.plan_digest).has_value();
+  return fs::exists(folder.plan) && ledger.Find(spend).has_value();
 }
 
 // Measures into the folder, which it makes. What is refused before anything is spent leaves no
 // trace of the folder.
 MeasureOutcome MeasureInto(const ReleaseFolder& folder, const ReleaseOptions& options,
                            const PlanFile& file, const DataPlaces& places) {
-  const bool made_folder = fs::create_directories(folder.path);
+  std::error_code error;
+  const bool made_folder = fs::create_directories(folder.path, error);
+  if (error) {
+    Fail(ErrorKind::kIo, "{}: the folder cannot be made: {}", folder.path.string(),
+         error.message());
+  }
   const FolderLock lock(folder.path);
   const bool made_plan = !fs::exists(folder.plan);
   bool is_spent = !made_plan;
+  // Gone on with only where the attempt was made: what is paid for may lie in a folder moved away.
+  const bool resume = !made_plan || fs::exists(folder.measurements);
   for (const fs::path& unfinished : {folder.plan, folder.tables, folder.summary}) {
     RemoveTemporariesOf(unfinished);
   }
   try {
     if (made_plan) WritePlan(folder.plan, file);
-    MeasureRequest request{file, places, folder.measurements, false, true};
+    MeasureRequest request{file, places, folder.measurements, false, resume};
     request.options.counting.num_threads = options.threads;
     MeasuringReport report(&request);
     request.on_reserved = [&] { is_spent = true; };
@@ -165,14 +182,14 @@ void Run(const ReleaseOptions& options) {
   DataPlaces places = PlacesOf(spec.data, FolderOf(options.spec));
   if (!options.ledger.empty()) places.ledger = options.ledger;
   CheckFolder(folder, file);
-  if (!IsPaidFor(file, places, folder.measurements)) {
+  if (!IsPaidFor(file, places, folder)) {
     try {
       CheckDomainIsPublic(spec.domain);
       CheckNoiseIsMeasurable(file.plan);
     } catch (const Error& error) {
       throw Error(error.kind(), fmt::format("{}: {}", options.spec, error.what()));
     }
-    if (fs::exists(places.ledger) && fs::file_size(places.ledger) > 0) {
+    if (fs::exists(places.ledger)) {
       Ledger::Open(places.ledger).CheckAffordable(SpendOf(file, folder.measurements));
     }
     Confirm(options, file.plan, places);
@@ -198,7 +215,9 @@ void Run(const ReleaseOptions& options) {
     fmt::print("{}\n", json.dump(2));
     return;
   }
-  if (outcome.was_measured) fmt::print("Measured before; nothing more was spent.\n");
+  if (outcome.was_measured) {
+    fmt::print("Measured before: nothing more was spent, and the data was not read again.\n");
+  }
   fmt::print("{} {} of {} cells in all in {}\n", written.num_tables,
              written.num_tables == 1 ? "table" : "tables", written.num_answers,
              folder.tables.string());

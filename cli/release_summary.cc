@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "residua/base/version.h"
-#include "residua/io/digest.h"
 #include "residua/select/plan_errors.h"
 
 namespace residua::cli {
@@ -28,7 +27,8 @@ std::string WhoIsProtected(const Protection& protection) {
   }
   return fmt::format(
       "Whoever sees this release can hardly tell whether all the rows of any one `{}` were in the "
-      "data or not, whatever else they know. Of each `{}` at most {} {} counted, chosen at random.",
+      "data or not, whatever else they know. Of each `{}` at most {} {} counted, chosen at random: "
+      "the tables are of these rows, and so below those of all rows.",
       protection.identifier, protection.identifier, protection.max_rows,
       protection.max_rows == 1 ? "row was" : "rows were");
 }
@@ -63,8 +63,8 @@ std::string ErrorsByTable(const Plan& plan) {
       largest = std::max(largest, table.max_variance);
     }
     if (tables == 0) continue;
-    row(fmt::format("{:.15g} of {} attributes", tables, order), answers, variance / answers,
-        largest);
+    row(fmt::format("{:.15g} of {} {}", tables, order, order == 1 ? "attribute" : "attributes"),
+        answers, variance / answers, largest);
   }
   return text;
 }
@@ -74,6 +74,8 @@ std::string ErrorsByTable(const Plan& plan) {
 std::string SummaryText(const PlanFile& file, const ReleaseFacts& facts) {
   const Plan& plan = file.plan;
   const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
+  const std::string rho = TextAbove(plan.pcost / 2);
+  const std::string epsilon = TextAbove(Rational(guarantee.epsilon));
   std::string text = "# A differentially private release\n\n";
   text += fmt::format("{} {} of {} {} in all, made with residua {}.\n\n", facts.num_tables,
                       facts.num_tables == 1 ? "table" : "tables", facts.num_answers,
@@ -81,10 +83,10 @@ std::string SummaryText(const PlanFile& file, const ReleaseFacts& facts) {
   text += "## What is promised\n\n";
   text += WhoIsProtected(plan.protection) + "\n\n";
   text += fmt::format(
-      "In figures: zero-concentrated differential privacy with rho = {:.6g}, and so ({:.6g}, "
+      "In figures: zero-concentrated differential privacy with rho = {}, and so ({}, "
       "{:g})-differential privacy; neighbouring tables: {}. The noise is discrete Gaussian, drawn "
       "exactly; the figures are rounded up, never down.\n\n",
-      guarantee.rho, guarantee.epsilon, guarantee.delta, NeighboursInWords(plan.protection));
+      rho, epsilon, guarantee.delta, NeighboursInWords(plan.protection));
   text +=
       "The promise is about what this release adds to what is known. It does not hide what "
       "follows from the rest of the population, and it covers this release alone: the ledger says "
@@ -95,9 +97,9 @@ std::string SummaryText(const PlanFile& file, const ReleaseFacts& facts) {
   const bool is_used_up = left * 1000000 < facts.granted;
   text += fmt::format(
       "| | rho |\n|---|---|\n| granted for this data | {:.6g} |\n| spent before | {:.6g} |\n"
-      "| this release | {:.6g} |\n| left | {:.6g} |\n\n",
-      ToDoubleDown(facts.granted / 2), ToDoubleUp(facts.spent_before / 2),
-      ToDoubleUp(plan.pcost / 2), is_used_up ? 0 : ToDoubleDown(left / 2));
+      "| this release | {} |\n| left | {:.6g} |\n\n",
+      ToDoubleDown(facts.granted / 2), ToDoubleUp(facts.spent_before / 2), rho,
+      is_used_up ? 0 : ToDoubleDown(left / 2));
   text += "## The errors\n\n";
   text += fmt::format(
       "Every estimate is unbiased: the noise is as likely to raise as to lower it, so small counts "
@@ -123,10 +125,10 @@ std::string SummaryText(const PlanFile& file, const ReleaseFacts& facts) {
       "recomputed\n\n";
   text += "## To cite\n\n";
   text += fmt::format(
-      "State the guarantee with the numbers: \"({:.4g}, {:g})-differential privacy ({:.4g}-zCDP), "
-      "{}; discrete Gaussian noise; residua {}\". This release is plan {}.\n",
-      guarantee.epsilon, guarantee.delta, guarantee.rho, ChangeInWords(plan.protection), Version(),
-      Sha256(PlanToJson(file)).substr(0, 23));
+      "State the guarantee with the numbers: \"({}, {:g})-differential privacy ({}-zCDP), {}; "
+      "discrete Gaussian noise; residua {}\". This release is plan {}.\n",
+      epsilon, guarantee.delta, rho, ChangeInWords(plan.protection), Version(),
+      PlanDigest(plan).substr(0, 23));
   return text;
 }
 

@@ -130,6 +130,16 @@ double ToDoubleUp(const Rational& value) {
   return std::nextafter(down, std::numeric_limits<double>::infinity());
 }
 
+std::string TextAbove(const Rational& value) {
+  RESIDUA_CHECK(value >= 0);
+  const double above = ToDoubleUp(value);
+  std::string text = fmt::format("{:.6g}", above);
+  if (ParseRational(text, "a number") >= value) return text;
+  // One more in the last of six digits.
+  const double unit = std::pow(10.0, std::floor(std::log10(above)) - 5);
+  return fmt::format("{:.6g}", above + unit);
+}
+
 Integer Binomial(uint64_t n, uint64_t k) {
   Integer result;
   mpz_bin_uiui(result.get_mpz_t(), n, k);

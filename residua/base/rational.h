@@ -27,4 +27,7 @@ double ToDoubleDown(const Rational& value);
 
 Integer Binomial(uint64_t n, uint64_t k);
 
+// Six significant digits, never below a value that is not negative.
+std::string TextAbove(const Rational& value);
+
 }  // namespace residua

@@ -54,7 +54,7 @@ ReadResult ReadEncodedTable(const DataSource& source, const Domain& domain,
 ReadResult ReadEncodedTable(const DataSource& source, const Domain& domain);
 
 // What reading would find: every value that has no cell is counted, whatever the policy, and none
-// stops it. Rows with one are among those dropped.
+// stops it. Rows with one that would are among those dropped.
 ReadReport SurveyTable(const DataSource& source, const Domain& domain, const Protection& protection,
                        const RowProgress& on_rows = {});
 

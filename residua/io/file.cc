@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <sstream>
@@ -81,6 +82,19 @@ void FileInProgress::Commit(Durability durability) {
   if (rename(path_.c_str(), target_.c_str()) != 0) FailToWrite(target_, errno);
   close(std::exchange(descriptor_, -1));
   if (durability == Durability::kSynced) SyncDirectoryOf(target_);
+}
+
+void FileInProgress::PutInPlaceIfFree() const {
+  const mode_t mask = umask(0);
+  umask(mask);
+  if (chmod(path_.c_str(), 0666 & ~mask) != 0) FailToWrite(target_, errno);
+  int result = link(path_.c_str(), target_.c_str());
+  // Some file systems have no second names.
+  if (result != 0 && errno != EEXIST) {
+    result = renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target_.c_str(), RENAME_NOREPLACE);
+  }
+  if (result != 0 && errno != EEXIST) FailToWrite(target_, errno);
+  SyncDirectoryOf(target_);
 }
 
 std::string ReadFile(const std::filesystem::path& path) {

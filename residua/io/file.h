@@ -29,6 +29,8 @@ class FileInProgress {
   const std::string& path() const { return path_; }
   void Write(std::string_view content);
   void Commit(Durability durability = Durability::kSynced);
+  // Syncs it and gives it the target's name as well, unless there is such a file.
+  void PutInPlaceIfFree() const;
 
  private:
   std::filesystem::path target_;

@@ -110,6 +110,10 @@ class Statement {
   sqlite3_stmt* statement_ = nullptr;
 };
 
+bool IsSpend(const LedgerEntry& entry) {
+  return entry.kind == Kind::kReserved || entry.kind == Kind::kConfirmed;
+}
+
 // A spend whose file exists, or a temporary one that may be as complete, was not for nothing.
 void CheckNothingIsLeft(const LedgerEntry& entry) {
   const std::filesystem::path output(entry.what);
@@ -171,6 +175,11 @@ Ledger Ledger::Open(const std::filesystem::path& path) {
   Statement version(ledger.name_, ledger.database_, "PRAGMA user_version");
   version.Step();
   if (application.Integer(0) != kApplicationId) {
+    if (std::filesystem::file_size(path) == 0) {
+      Fail(ErrorKind::kRefused,
+           "{}: the ledger is empty; restore it from a copy: without it no budget can be spent",
+           ledger.name_);
+    }
     Fail(ErrorKind::kBadInput, "{}: is not a residua ledger", ledger.name_);
   }
   if (version.Integer(0) != kSchemaVersion) {
@@ -182,13 +191,15 @@ Ledger Ledger::Open(const std::filesystem::path& path) {
 
 Ledger Ledger::OpenOrCreate(const std::filesystem::path& path, const Rational& first_grant,
                             const std::string& neighbours) {
+  if (std::filesystem::exists(path)) return Open(path);
+  // Made whole under another name and put in place unless someone else was faster: a ledger that is
+  // there is never an empty one.
+  const FileInProgress temporary(path);
   {
-    Ledger ledger(path, true);
+    Ledger ledger(temporary.path(), true);
+    ledger.name_ = path.string();
     ledger.Execute("PRAGMA synchronous = EXTRA");
     ledger.Transact([&] {
-      Statement tables(ledger.name_, ledger.database_, "SELECT count(*) FROM sqlite_master");
-      tables.Step();
-      if (tables.Integer(0) > 0) return 0;
       ledger.Execute(kSchema);
       ledger.Execute(fmt::format("PRAGMA application_id = {}", kApplicationId));
       ledger.Execute(fmt::format("PRAGMA user_version = {}", kSchemaVersion));
@@ -197,6 +208,7 @@ Ledger Ledger::OpenOrCreate(const std::filesystem::path& path, const Rational& f
       return 0;
     });
   }
+  temporary.PutInPlaceIfFree();
   return Open(path);
 }
 
@@ -235,9 +247,7 @@ Ledger::Balance Ledger::CurrentBalance() const {
       Fail(ErrorKind::kRefused, "{}: entry {} has a negative cost", name_, entry.id);
     }
     if (entry.kind == Kind::kGrant) balance.granted += entry.pcost;
-    if (entry.kind == Kind::kReserved || entry.kind == Kind::kConfirmed) {
-      balance.spent += entry.pcost;
-    }
+    if (IsSpend(entry)) balance.spent += entry.pcost;
   }
   return balance;
 }
@@ -254,26 +264,33 @@ std::optional<Ledger::Refusal> Ledger::ReasonToRefuse(const Spend& spend) const 
                       name_, entry.neighbours, spend.neighbours)};
     }
   }
-  if (!spend.again) {
-    for (const LedgerEntry& entry : Entries()) {
-      if (entry.plan_digest == spend.plan_digest &&
-          (entry.kind == Kind::kReserved || entry.kind == Kind::kConfirmed)) {
-        return Refusal{"measured before",
-                       fmt::format("{}: this plan was measured before (entry {}, {}); measuring it "
-                                   "again is a new spend: add --again if you mean it",
-                                   name_, entry.id, entry.time)};
-      }
-    }
+  const auto earlier = spend.again ? std::nullopt : FindPlan(spend.plan_digest);
+  if (earlier && earlier->kind == Kind::kConfirmed) {
+    return Refusal{
+        "measured before",
+        fmt::format("{}: this plan was measured before, into {} (entry {}, {}); measuring it again "
+                    "is a new spend: residua measure PLAN --again if you mean it",
+                    name_, earlier->what, earlier->id, earlier->time)};
+  }
+  if (earlier) {
+    return Refusal{
+        "cut off before",
+        fmt::format(
+            "{}: a measurement of this plan into {} was cut off (entry {}, {}); if it was a "
+            "release, run the same command again; if nothing of it was published, residua "
+            "ledger forgive {} frees its budget",
+            name_, earlier->what, earlier->id, earlier->time, earlier->id)};
   }
   const Balance balance = CurrentBalance();
   if (balance.spent + spend.pcost > balance.granted) {
     return Refusal{
         "over the budget",
         fmt::format(
-            "{}: the budget does not allow it: rho {:.6g} was spent and {:.6g} is asked for, "
-            "of {:.6g} granted; plan for less, or grant more with residua ledger grant",
-            name_, ToDoubleUp(balance.spent / 2), ToDoubleUp(spend.pcost / 2),
-            ToDoubleDown(balance.granted / 2))};
+            "{}: the budget does not allow it: rho {} was spent and {} is asked for, of {:.6g} "
+            "granted; plan for less, or residua ledger grant --rho {} --reason ...",
+            name_, TextAbove(balance.spent / 2), TextAbove(spend.pcost / 2),
+            ToDoubleDown(balance.granted / 2),
+            TextAbove((balance.spent + spend.pcost - balance.granted) / 2))};
   }
   return std::nullopt;
 }
@@ -306,11 +323,17 @@ int64_t Ledger::Reserve(const Spend& spend) {
 
 std::optional<LedgerEntry> Ledger::Find(const Spend& spend) const {
   for (const LedgerEntry& entry : Entries()) {
-    if ((entry.kind == Kind::kReserved || entry.kind == Kind::kConfirmed) &&
-        entry.plan_digest == spend.plan_digest && entry.pcost == spend.pcost &&
+    if (IsSpend(entry) && entry.plan_digest == spend.plan_digest && entry.pcost == spend.pcost &&
         entry.what == spend.output.string()) {
       return entry;
     }
+  }
+  return std::nullopt;
+}
+
+std::optional<LedgerEntry> Ledger::FindPlan(const std::string& plan_digest) const {
+  for (const LedgerEntry& entry : Entries()) {
+    if (IsSpend(entry) && entry.plan_digest == plan_digest) return entry;
   }
   return std::nullopt;
 }

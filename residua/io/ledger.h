@@ -63,8 +63,9 @@ class Ledger {
   // The same, and reserves the spend; returns its id.
   int64_t Reserve(const Spend& spend);
   void Confirm(int64_t id);
-  // The spend of the same plan for the same file, confirmed, or reserved and cut off.
+  // The spend of the same plan for the same file, confirmed, or reserved and cut off; or for any.
   std::optional<LedgerEntry> Find(const Spend& spend) const;
+  std::optional<LedgerEntry> FindPlan(const std::string& plan_digest) const;
 
   // Takes a reserved spend off the count; refused while its file, or a temporary one, is there.
   // Error{kBadInput} unless there is one of that id and a reason.

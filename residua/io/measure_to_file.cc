@@ -4,7 +4,6 @@
 
 #include "residua/base/error.h"
 #include "residua/base/memory.h"
-#include "residua/io/digest.h"
 #include "residua/io/file.h"
 #include "residua/io/measurement_file.h"
 #include "residua/noise/secure_bits.h"
@@ -32,6 +31,13 @@ MeasureOutcome OutcomeOf(const Ledger& ledger, int64_t entry, bool made_ledger, 
     if (is_spend && other.id < entry) outcome.spent_before += other.pcost;
   }
   return outcome;
+}
+
+[[noreturn]] void FailUnknown(const MeasureRequest& request) {
+  Fail(ErrorKind::kRefused,
+       "{}: was measured, but the ledger {} knows nothing of it; restore the ledger, or choose "
+       "another place",
+       request.output.string(), request.places.ledger.string());
 }
 
 [[noreturn]] void FailExists(const fs::path& output) {
@@ -65,7 +71,7 @@ DataPlaces PlacesOf(const DataReference& reference, const fs::path& folder) {
 Ledger::Spend SpendOf(const PlanFile& file, const fs::path& output) {
   return {file.plan.pcost,
           file.plan.budget.delta,
-          Sha256(PlanToJson(file)),
+          PlanDigest(file.plan),
           fs::absolute(output).lexically_normal(),
           NeighboursInWords(file.plan.protection),
           false};
@@ -80,32 +86,29 @@ MeasureOutcome MeasureToFile(const MeasureRequest& request) {
   Ledger::Spend spend = SpendOf(request.plan, request.output);
   spend.again = request.again;
   const fs::path& ledger_path = request.places.ledger;
-  const bool has_ledger = fs::exists(ledger_path) && fs::file_size(ledger_path) > 0;
+  const bool has_ledger = fs::exists(ledger_path);
   std::optional<LedgerEntry> known;
   if (has_ledger) {
     Ledger ledger = Ledger::Open(ledger_path);
-    if (request.resume) known = ledger.Find(spend);
-    if (known && fs::exists(request.output)) {
-      if (MeasurementFile(request.output).plan_file() != request.plan) FailExists(request.output);
-      if (known->kind == LedgerEntry::Kind::kReserved) ledger.Confirm(known->id);
-      return OutcomeOf(ledger, known->id, false, true);
+    if (request.resume && fs::exists(request.output)) {
+      // Wherever it was written: the folder may have been moved since.
+      const auto paid = ledger.FindPlan(spend.plan_digest);
+      if (!paid) FailUnknown(request);
+      if (MeasurementFile(request.output).plan() != plan) FailExists(request.output);
+      if (paid->kind == LedgerEntry::Kind::kReserved) ledger.Confirm(paid->id);
+      return OutcomeOf(ledger, paid->id, false, true);
     }
+    if (request.resume) known = ledger.Find(spend);
     if (known && known->kind == LedgerEntry::Kind::kConfirmed) {
-      Fail(
-          ErrorKind::kRefused,
-          "{}: was measured (entry {} of {}), but is gone; restore it, or measure anew, which is a "
-          "new spend, into another file",
-          request.output.string(), known->id, ledger_path.string());
+      Fail(ErrorKind::kRefused,
+           "{}: was measured (entry {} of {}), but is gone; put it back, or wherever it is now, "
+           "make tables of it with residua tables",
+           request.output.string(), known->id, ledger_path.string());
     }
     // Before the data is read, so that a refusal comes at once; Reserve decides.
     if (!known) ledger.CheckAffordable(spend);
   }
-  if (fs::exists(request.output)) {
-    Fail(ErrorKind::kRefused,
-         "{}: was measured, but the ledger {} knows nothing of it; restore the ledger, or choose "
-         "another place",
-         request.output.string(), ledger_path.string());
-  }
+  if (fs::exists(request.output)) FailUnknown(request);
 
   const EncodedTable table = ReadRows(request, options);
   if (request.resume) RemoveTemporariesOf(request.output);
@@ -123,12 +126,14 @@ MeasureOutcome MeasureToFile(const MeasureRequest& request) {
     writer.Finish();
     ledger.Confirm(entry);
   } catch (const std::exception& error) {
-    throw Error(
-        ErrorKind::kIo,
-        fmt::format(
-            "{}; the spend stays reserved as entry {} of {}: if nothing of it was published, "
-            "say so with residua ledger forgive {} --ledger {} --reason ...",
-            error.what(), entry, ledger_path.string(), entry, ledger_path.string()));
+    const std::string remedy =
+        request.resume ? "mend it and run the same command again, which goes on with that spend"
+                       : fmt::format(
+                             "if nothing of it was published, say so with residua ledger "
+                             "forgive {} --ledger {} --reason ...",
+                             entry, ledger_path.string());
+    throw Error(ErrorKind::kIo, fmt::format("{}; the spend stays reserved as entry {} of {}: {}",
+                                            error.what(), entry, ledger_path.string(), remedy));
   }
   return OutcomeOf(ledger, entry, !has_ledger, false);
 }

@@ -415,6 +415,8 @@ std::string PlanToJson(const PlanFile& file) {
   return text + "}\n";
 }
 
+std::string PlanDigest(const Plan& plan) { return Sha256(PlanToJson({plan, {}})); }
+
 PlanFile PlanFromJson(std::string_view text, const std::string& name) {
   try {
     Json json = Json::parse(text);

@@ -18,6 +18,9 @@ struct PlanFile {
 
 std::string PlanToJson(const PlanFile& file);
 
+// Of the plan alone, wherever its file and its data are.
+std::string PlanDigest(const Plan& plan);
+
 // Error{kBadInput} if `text` is no plan or of another version; Error{kRefused} if the digest shows
 // that it was changed. `name` is what messages call the file.
 PlanFile PlanFromJson(std::string_view text, const std::string& name);

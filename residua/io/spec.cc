@@ -182,6 +182,12 @@ class SpecReader {
       const auto value = node->value_exact<bool>();
       if (!value) FailAt(*node, path + ".null", "must be true or false");
       attribute.encoding.null_cell = *value;
+      const auto* list = std::get_if<ValueEncoding>(&attribute.encoding.cells);
+      if (*value && list != nullptr &&
+          std::find(list->values.begin(), list->values.end(), "null") != list->values.end()) {
+        FailAt(*node, path + ".null",
+               "names missing values null, and values lists 'null' too; leave one of them out");
+      }
       if (*value && attribute.size <= Domain::kMaxAttributeSize) ++attribute.size;
     }
     if (const auto* node = table.get("outside")) {

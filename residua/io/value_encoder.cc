@@ -165,7 +165,7 @@ std::string ValueEncoder::MissingProblem(int64_t row) const {
       ShownText(attribute_.name), row, SpecKey(attribute_));
 }
 
-int32_t ValueEncoder::Tally(Fault fault, std::string_view shown_value, int64_t row) {
+bool ValueEncoder::Tally(Fault fault, std::string_view shown_value, int64_t row) {
   ++report_.num_outside;
   if (const auto known = report_.outside.find(std::string(shown_value));
       known != report_.outside.end()) {
@@ -180,11 +180,11 @@ int32_t ValueEncoder::Tally(Fault fault, std::string_view shown_value, int64_t r
   if (stops && report_.first_error.empty()) {
     report_.first_error = OutsideProblem(fault, shown_value, row);
   }
-  return kDropRow;
+  return stops;
 }
 
 int32_t ValueEncoder::Place(Fault fault, std::string_view shown_value, int64_t row) {
-  if (outside_values_ == OutsideValues::kTally) return Tally(fault, shown_value, row);
+  if (outside_values_ == OutsideValues::kTally && Tally(fault, shown_value, row)) return kDropRow;
   switch (attribute_.encoding.outside) {
     case OutsidePolicy::kError:
       break;

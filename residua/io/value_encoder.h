@@ -23,8 +23,8 @@ struct AttributeReport {
   std::string first_error;                 // what would stop a measurement
 };
 
-// What to do with a value that has no cell: what the attribute's policy says, or count it and leave
-// its row out.
+// What to do with a value that has no cell: what the attribute's policy says, or the same, counting
+// it, and leaving its row out where the policy is to stop.
 enum class OutsideValues { kPlace, kTally };
 
 // Maps the values of one column to cells, by the attribute's encoding and its policy for values
@@ -62,7 +62,8 @@ class ValueEncoder {
   Cell CellOfListed(std::string_view value) const;
 
   int32_t Place(Fault fault, std::string_view shown_value, int64_t row);
-  int32_t Tally(Fault fault, std::string_view shown_value, int64_t row);
+  // Whether it would stop a measurement.
+  bool Tally(Fault fault, std::string_view shown_value, int64_t row);
   // What to say of it.
   std::string MissingProblem(int64_t row) const;
   std::string OutsideProblem(Fault fault, std::string_view shown_value, int64_t row) const;

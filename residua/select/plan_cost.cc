@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <optional>
 
 #include "residua/base/error.h"
@@ -18,7 +17,8 @@ using Neighbours = Protection::Neighbours;
 // twice that above.
 constexpr int kRoundingBits = 36;
 
-// The total's, as a share of all costs: its noise is then some 1e-7 of the others'.
+// Of what the total would cost if a row were added: its noise is then some 1e-7 of what it would
+// be.
 constexpr double kFreeCost = 1e-14;
 
 bool AllOrdinary(const MechanismOrbits& mechanisms) {
@@ -169,9 +169,8 @@ std::vector<double> CostOfOrbits(const MechanismOrbits& mechanisms) {
     }
     costs.push_back(cost * (1 + most_negative));
   }
-  const double sum = std::accumulate(costs.begin(), costs.end(), 0.0);
   for (size_t k = 0; k < costs.size(); ++k) {
-    if (replaces && mechanisms.orbits[static_cast<int64_t>(k)].empty()) costs[k] = kFreeCost * sum;
+    if (replaces && mechanisms.orbits[static_cast<int64_t>(k)].empty()) costs[k] *= kFreeCost;
     if (!std::isfinite(costs[k]) || !(costs[k] > 0)) {
       Fail(ErrorKind::kTooLarge, "the workload has too many marginals of one kind to plan for");
     }
