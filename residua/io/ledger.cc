@@ -277,8 +277,8 @@ std::optional<Ledger::Refusal> Ledger::ReasonToRefuse(const Spend& spend) const 
         "cut off before",
         fmt::format(
             "{}: a measurement of this plan into {} was cut off (entry {}, {}); if it was a "
-            "release, run the same command again; if nothing of it was published, residua "
-            "ledger forgive {} frees its budget",
+            "release, put its folder back and run the same command again; if nothing of it was "
+            "published, residua ledger forgive {} frees its budget",
             name_, earlier->what, earlier->id, earlier->time, earlier->id)};
   }
   const Balance balance = CurrentBalance();
