@@ -20,17 +20,17 @@ constexpr double kRight = 18;
 constexpr double kTop = 76;
 constexpr double kBottom = 62;
 constexpr double kMarkerSize = 3.6;
-constexpr double kLegendStep = 132;
+// A legend entry beside its letters, and about what a letter takes.
+constexpr double kLegendGap = 44;
+constexpr double kLetterWidth = 7;
 
-// Whole decades [first, last] of one axis, drawn over `length` pixels.
+// One axis, from 10^first to 10^last, drawn over `length` pixels.
 struct LogAxis {
-  int first = 0;
-  int last = 0;
+  double first = 0;
+  double last = 0;
   double length = 0;
 
-  double At(double value) const {
-    return (std::log10(value) - first) / static_cast<double>(last - first) * length;
-  }
+  double At(double value) const { return (std::log10(value) - first) / (last - first) * length; }
 };
 
 LogAxis AxisFor(const Chart& chart, double ChartPoint::*coordinate, double length) {
@@ -49,10 +49,9 @@ LogAxis AxisFor(const Chart& chart, double ChartPoint::*coordinate, double lengt
     }
   }
   if (most == 0) Fail(ErrorKind::kBadInput, "the chart has no points");
-  LogAxis axis{static_cast<int>(std::floor(std::log10(least))),
-               static_cast<int>(std::ceil(std::log10(most))), length};
-  if (axis.last == axis.first) ++axis.last;
-  return axis;
+  // Markers stay off the frame, and there is something to draw if all points are alike.
+  const double margin = std::max(0.04 * std::log10(most / least), 0.01);
+  return {std::log10(least) - margin, std::log10(most) + margin, length};
 }
 
 std::string Escaped(const std::string& text) {
@@ -105,44 +104,54 @@ std::string PowerOfTen(int k) {
   return fmt::format(R"(10<tspan dy="-5" font-size="9">{}</tspan>)", k);
 }
 
+// Calls visit(decade, digit) for every value digit * 10^decade on the axis.
+template <typename Visit>
+void ForEachTick(const LogAxis& axis, const Visit& visit) {
+  for (int k = static_cast<int>(std::floor(axis.first)); k <= axis.last; ++k) {
+    for (int digit = 1; digit < 10; ++digit) {
+      const double at = k + std::log10(digit);
+      if (axis.first <= at && at <= axis.last) visit(k, digit);
+    }
+  }
+}
+
 std::string Ticks(const LogAxis& x, const LogAxis& y, bool with_y_labels) {
   std::string svg;
-  for (int k = x.first; k <= x.last; ++k) {
-    const double at = x.At(std::pow(10, k));
+  ForEachTick(x, [&](int k, int digit) {
+    const double at = x.At(digit * std::pow(10, k));
+    svg += fmt::format("<path d=\"M{:.1f} {}v{}\"/>", at, kPanelHeight, digit == 1 ? 5 : 3);
+    if (digit != 1) return;
     svg += fmt::format(
-        "<path d=\"M{0:.1f} 0V{1}\" stroke=\"#dddddd\"/><path d=\"M{0:.1f} {1}v5\"/>"
+        "<path d=\"M{0:.1f} 0V{1}\" stroke=\"#dddddd\"/>"
         "<text x=\"{0:.1f}\" y=\"{2}\" text-anchor=\"middle\" stroke=\"none\">{3}</text>\n",
         at, kPanelHeight, kPanelHeight + 20, PowerOfTen(k));
-    for (int digit = 2; digit < 10 && k < x.last; ++digit) {
-      svg += fmt::format("<path d=\"M{:.1f} {}v3\"/>", x.At(digit * std::pow(10, k)), kPanelHeight);
-    }
-  }
-  for (int k = y.first; k <= y.last; ++k) {
-    const double at = kPanelHeight - y.At(std::pow(10, k));
+  });
+  ForEachTick(y, [&](int k, int digit) {
+    const double at = kPanelHeight - y.At(digit * std::pow(10, k));
+    svg += fmt::format("<path d=\"M0 {:.1f}h-{}\"/>", at, digit == 1 ? 5 : 3);
+    if (digit != 1) return;
+    svg += fmt::format("<path d=\"M0 {:.1f}H{}\" stroke=\"#dddddd\"/>\n", at, kPanelWidth);
+    if (!with_y_labels) return;
     svg +=
-        fmt::format("<path d=\"M0 {0:.1f}H{1}\" stroke=\"#dddddd\"/><path d=\"M0 {0:.1f}h-5\"/>\n",
-                    at, kPanelWidth);
-    if (with_y_labels) {
-      svg +=
-          fmt::format("<text x=\"-9\" y=\"{:.1f}\" text-anchor=\"end\" stroke=\"none\">{}</text>\n",
-                      at + 4, PowerOfTen(k));
-    }
-    for (int digit = 2; digit < 10 && k < y.last; ++digit) {
-      svg +=
-          fmt::format("<path d=\"M0 {:.1f}h-3\"/>", kPanelHeight - y.At(digit * std::pow(10, k)));
-    }
-  }
+        fmt::format("<text x=\"-9\" y=\"{:.1f}\" text-anchor=\"end\" stroke=\"none\">{}</text>\n",
+                    at + 4, PowerOfTen(k));
+  });
   return svg;
 }
 
 std::string LegendOf(const Chart& chart, double width) {
   const std::vector<ChartSeries>& series = chart.panels.front().series;
-  double x = (width - kLegendStep * static_cast<double>(series.size())) / 2 + 10;
+  const auto width_of = [](const ChartSeries& entry) {
+    return kLegendGap + kLetterWidth * static_cast<double>(entry.name.size());
+  };
+  double x = width + kLegendGap / 2;
+  for (const ChartSeries& entry : series) x -= width_of(entry);
+  x /= 2;
   std::string svg;
   for (auto entry = series.rbegin(); entry != series.rend(); ++entry) {
     svg += GroupOf(*entry) + MarkerAt(*entry, x, 22) + "</g>\n";
     svg += fmt::format("<text x=\"{:.1f}\" y=\"26.5\">{}</text>\n", x + 12, Escaped(entry->name));
-    x += kLegendStep;
+    x += width_of(*entry);
   }
   return svg;
 }
