@@ -117,6 +117,7 @@ double ReconstructSeconds(const Figure& figure, bool answers) {
 
 }  // namespace
 
+// 27 billion answers.
 bool IsLong(const Figure& figure) {
   return figure.quantity == Quantity::kAnswerSeconds && figure.row == "d=100";
 }

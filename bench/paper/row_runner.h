@@ -34,7 +34,7 @@ class RowRunner {
   std::map<std::string, Selection> selections_;
 };
 
-// Whether the row takes more than about half a minute.
+// Whether the row takes half a minute or more, if others use the machine too.
 bool IsLong(const Figure& figure);
 
 }  // namespace residua::bench

@@ -24,9 +24,10 @@ const char kKron[] =
     "are optimal here. The bound is the least loss itself; integers cost the last 0.01 %.";
 const char kTrueCost[] =
     "Higher than the paper's, and true: its code charges for noise of covariance Sub Sub^T and "
-    "states variances for the identity, so that its privacy cost is understated (2.66 times for 50 "
-    "prefix sums; docs/oblique_basis.md), and it leaves out tables of more than 5000 cells: the "
-    "rows marked small do too. The bound is for the largest mean over a table.";
+    "states variances for the identity, so that its privacy cost is understated (2.66 times for "
+    "50 prefix sums; docs/oblique_basis.md). It also leaves out tables of more than 5000 cells, "
+    "as the rows marked small do: there every one of its figures is below the bound, which is for"
+    " the largest mean over a table, and so impossible at the cost it states.";
 
 }  // namespace
 
@@ -69,16 +70,13 @@ const std::vector<PaperTable>& PaperTables() {
        kOptimalMax},
       {"select-range", "tab:seleRange, fig:figtab6",
        "Time to select: all ranges of up to 3 of d attributes of 10 values", "", "",
-       "As for marginals, interchangeable attributes collapse. Of an attribute's 55 ranges only "
-       "the "
-       "vertices of a hull can have the largest variance (docs/oblique_basis.md). The paper's "
-       "plans "
-       "for the largest variance understate their privacy cost."},
+       "As for marginals, interchangeable attributes collapse. Of an attribute's 55 ranges "
+       "only the vertices of a hull can have the largest variance (docs/oblique_basis.md). The "
+       "paper's plans for the largest variance understate their privacy cost."},
       {"reconstruct-range", "tab:time-reconstruct-phase-range, fig:tab7",
        "Time to reconstruct: all ranges of up to 3 of d attributes of 10 values", "HDMM+PGM", "",
        "First all tables' cells, of which every range is a sum; then all 55^k ranges of every "
-       "table "
-       "too, one table after another held in memory. The paper does not say which it times."},
+       "table too, a few hundred tables at a time. The paper does not say which it times."},
       {"prefix-rmse", "tab:rmseprefix_Rp+", "RMSE of prefix sums on numerical attributes", "", "",
        kOblique},
       {"prefix-maxvar", "tab:maxvarprefix",
