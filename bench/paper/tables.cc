@@ -21,7 +21,7 @@ const char kOblique[] =
     "(docs/oblique_basis.md). The bound is proven, not always attainable (docs/lower_bound.md).";
 const char kKron[] =
     "Lower than the paper's: an oblique residual basis contains HDMM's product strategies, which "
-    "are optimal here. The bound is the least loss itself; integers cost the last 0.01 %.";
+    "are optimal here. The bound is the least loss itself; integers cost the last 0.003 %.";
 const char kTrueCost[] =
     "Higher than the paper's, and true: its code charges for noise of covariance Sub Sub^T and "
     "states variances for the identity, so that its privacy cost is understated (2.66 times for "
