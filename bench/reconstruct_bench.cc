@@ -2,75 +2,32 @@
 // machine in one run: reconstruct_bench
 
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "bench/stopwatch.h"
+#include "bench/synthetic_residuals.h"
 #include "residua/base/error.h"
 #include "residua/reconstruct/axis_sweeps.h"
 #include "residua/reconstruct/loaded_table.h"
 #include "residua/reconstruct/scratch_buffer.h"
 #include "residua/reconstruct/table_batches.h"
 
-namespace residua {
+namespace residua::bench {
 namespace {
 
-double MegabytesAtPeak() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;
-}
-
-// By the clock, and of all processors together: the second hardly depends on who else is there.
-struct Times {
-  double wall = 0;
-  double processor = 0;
-};
-
-double ProcessorSeconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-         1e-6 * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-}
-
-Times TimesOf(const std::function<void()>& work) {
-  const double processor = ProcessorSeconds();
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return {std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
-          ProcessorSeconds() - processor};
-}
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
-Times Medians(const std::vector<Times>& times) {
-  std::vector<double> wall, processor;
-  for (const Times& time : times) {
-    wall.push_back(time.wall);
-    processor.push_back(time.processor);
-  }
-  return {Median(wall), Median(processor)};
-}
-
-double MedianSeconds(const std::function<void()>& work) {
-  std::vector<double> seconds;
-  for (int run = 0; run < 5; ++run) seconds.push_back(TimesOf(work).wall);
-  return Median(seconds);
+double MedianOfFive(const std::function<void()>& work) {
+  return MedianSeconds(work, 5, std::numeric_limits<double>::infinity());
 }
 
 Domain EqualSizes(int count, int64_t size) {
@@ -80,69 +37,6 @@ Domain EqualSizes(int count, int64_t size) {
     attributes[static_cast<size_t>(i)].size = size;
   }
   return Domain(attributes);
-}
-
-std::vector<AttributeSet> SetsUpToThree(int count) {
-  std::vector<AttributeSet> sets = {{}};
-  for (int a = 0; a < count; ++a) sets.push_back({a});
-  for (int a = 0; a < count; ++a) {
-    for (int b = a + 1; b < count; ++b) sets.push_back({a, b});
-  }
-  for (int a = 0; a < count; ++a) {
-    for (int b = a + 1; b < count; ++b) {
-      for (int c = b + 1; c < count; ++c) sets.push_back({a, b, c});
-    }
-  }
-  return sets;
-}
-
-// Residuals of any value: the time does not depend on them. Sets of `shared_order` attributes share
-// one, so that those of large tables fit the memory; it is far larger than the caches.
-struct Residuals {
-  std::vector<std::vector<int64_t>> values;
-  std::vector<ResidualView> views;
-};
-
-// In huge pages where it is large, as the buffers that are written to are.
-void Resize(size_t size, std::vector<int64_t>* values) {
-  constexpr uintptr_t kHugePage = uintptr_t{1} << 21;
-  values->reserve(size);
-  const uintptr_t begin =
-      (reinterpret_cast<uintptr_t>(values->data()) + kHugePage - 1) / kHugePage * kHugePage;
-  const uintptr_t end = reinterpret_cast<uintptr_t>(values->data() + size) / kHugePage * kHugePage;
-  if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
-  values->resize(size);
-}
-
-Residuals MakeResiduals(const Domain& domain, const std::vector<AttributeSet>& sets,
-                        size_t shared_order) {
-  Residuals residuals;
-  residuals.values.reserve(sets.size());
-  uint64_t state = 1;
-  const std::vector<int64_t>* shared = nullptr;
-  for (const AttributeSet& set : sets) {
-    const std::vector<int64_t>* values = set.size() == shared_order ? shared : nullptr;
-    if (values == nullptr) {
-      residuals.values.emplace_back();
-      Resize(static_cast<size_t>(NumCellsInMemory(domain, set)), &residuals.values.back());
-      for (int64_t& value : residuals.values.back()) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        value = static_cast<int64_t>(state) >> 30;
-      }
-      values = &residuals.values.back();
-      if (set.size() == shared_order) shared = values;
-    }
-    residuals.views.push_back({set, std::span(*values), 1000});
-  }
-  return residuals;
-}
-
-ResidualIndex MakeIndex(const Domain& domain, const Residuals& residuals) {
-  std::vector<ResidualBasis> bases;
-  for (const Attribute& attribute : domain.attributes()) {
-    bases.push_back(IdentityBasis(attribute.size));
-  }
-  return ResidualIndex(domain, std::move(bases), residuals.views);
 }
 
 // Writes `num_bytes` over and over a new buffer of `buffer_bytes`, a stripe a task. Reconstruction
@@ -166,8 +60,9 @@ void BenchTables(int num_attributes, int64_t size, size_t shared_order, int num_
                  const char* paper_seconds) {
   const Domain domain = EqualSizes(num_attributes, size);
   const std::vector<AttributeSet> tables = SetsUpToThree(num_attributes);
-  const Residuals residuals = MakeResiduals(domain, tables, shared_order);
-  const ResidualIndex index = MakeIndex(domain, residuals);
+  const std::vector<ResidualBasis> bases = IdentityBases(domain);
+  const Residuals residuals = MakeResiduals(bases, tables, shared_order);
+  const ResidualIndex index(domain, bases, residuals.views);
   int64_t num_cells = 0;
   int64_t largest = 0;
   for (const AttributeSet& table : tables) {
@@ -208,8 +103,9 @@ void BenchTables(int num_attributes, int64_t size, size_t shared_order, int num_
 void BenchQueries() {
   const Domain domain = EqualSizes(3, 100);
   const std::vector<AttributeSet> sets = SetsUpToThree(3);
-  const Residuals residuals = MakeResiduals(domain, sets, 4);
-  const ResidualIndex index = MakeIndex(domain, residuals);
+  const std::vector<ResidualBasis> bases = IdentityBases(domain);
+  const Residuals residuals = MakeResiduals(bases, sets, 4);
+  const ResidualIndex index(domain, bases, residuals.views);
   const LoadedTable table(index, {0, 1, 2});
   std::mt19937_64 random(1);
   double sum = 0;
@@ -222,7 +118,7 @@ void BenchQueries() {
       range = {std::min(a, b), std::max(a, b)};
     }
   }
-  const double range_seconds = MedianSeconds([&] {
+  const double range_seconds = MedianOfFive([&] {
     for (const auto& query : ranges) {
       const Estimate estimate = table.AnswerRange(query);
       sum += estimate.value + estimate.variance;
@@ -242,7 +138,7 @@ void BenchQueries() {
     }
     lists.emplace_back(domain, factors);
   }
-  const double list_seconds = MedianSeconds([&] {
+  const double list_seconds = MedianOfFive([&] {
     for (const ProductQuery& query : lists) {
       const Estimate estimate = table.Answer(query);
       sum += estimate.value + estimate.variance;
@@ -250,15 +146,15 @@ void BenchQueries() {
   });
   // Rows of the first two attributes' values are read whole: a quarter of the table a query.
   const double list_bytes = 1000 * 0.25 * 8e6;
-  const double read_seconds = MedianSeconds([&] {
+  const double read_seconds = MedianOfFive([&] {
     for (int k = 0; k < 250; ++k) {
       sum += SumOf(table.counts().data(), static_cast<int64_t>(table.counts().size()));
     }
   });
-  const double direct_seconds = MedianSeconds([&] {
+  const double direct_seconds = MedianOfFive([&] {
     for (int k = 0; k < 20; ++k) sum += Answer(index, lists[static_cast<size_t>(k)]).value;
   });
-  const double covariance_seconds = MedianSeconds([&] {
+  const double covariance_seconds = MedianOfFive([&] {
     for (size_t k = 1; k < lists.size(); ++k) sum += Covariance(index, lists[k - 1], lists[k]);
   });
   if (sum == 0.5) fmt::print("\n");  // the answers are used
@@ -296,6 +192,6 @@ void Main() {
 }
 
 }  // namespace
-}  // namespace residua
+}  // namespace residua::bench
 
-int main() { residua::Main(); }
+int main() { residua::bench::Main(); }

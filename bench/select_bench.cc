@@ -1,18 +1,16 @@
 // Selection times beside the paper's, on one machine in one run: select_bench
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
-#include <algorithm>
-#include <chrono>
 #include <string>
 #include <vector>
 
+#include "bench/stopwatch.h"
 #include "residua/io/exploring_text.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/select.h"
 
-namespace residua {
+namespace residua::bench {
 namespace {
 
 struct Row {
@@ -22,27 +20,6 @@ struct Row {
   std::string paper_seconds;
   std::string goal_seconds;
 };
-
-double MegabytesAtPeak() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;
-}
-
-// The median of several runs where they are short.
-double Seconds(const SelectRequest& request, Plan* plan) {
-  std::vector<double> times;
-  double total = 0;
-  while (times.size() < 5 && (times.empty() || total < 2)) {
-    const auto start = std::chrono::steady_clock::now();
-    *plan = Select(request);
-    times.push_back(
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-    total += times.back();
-  }
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2];
-}
 
 std::string AllDifferent(int count) {
   std::string sizes = "2";
@@ -74,7 +51,7 @@ void Main() {
                           {}};
     request.solver.tolerance = row.tolerance;
     Plan plan;
-    const double seconds = Seconds(request, &plan);
+    const double seconds = MedianSeconds([&] { plan = Select(request); }, 5, 2);
     const std::string name = row.domain.size() > 20 ? "100 different sizes, 2 to 101" : row.domain;
     fmt::print("| {} | {} | {:.3g} | {} | {} | {:.8g} | {:.1e} | {:.0f} |\n", name, row.objective,
                seconds, row.goal_seconds, row.paper_seconds, plan.loss, plan.relative_gap,
@@ -83,6 +60,6 @@ void Main() {
 }
 
 }  // namespace
-}  // namespace residua
+}  // namespace residua::bench
 
-int main() { residua::Main(); }
+int main() { residua::bench::Main(); }

@@ -57,20 +57,22 @@ TEST(QueryMatrixTest, SweepsAgreeWithTheDenseMatrix) {
     for (int64_t q = 0; q < queries.num_answers(); ++q) {
       EXPECT_EQ(queries.Row(q), VectorXd(dense.row(q)));
     }
-    // Along the middle of three axes.
-    std::vector<double> tensor;
-    for (int64_t k = 0; k < 2 * attribute.size * 3; ++k) tensor.push_back(normal(random));
-    const std::vector<double> answers = queries.ApplyAlongAxis(tensor, 2, 3);
-    for (int64_t o = 0; o < 2; ++o) {
-      for (int64_t c = 0; c < 3; ++c) {
-        VectorXd fibre(attribute.size);
-        for (int64_t k = 0; k < attribute.size; ++k) {
-          fibre(k) = tensor[static_cast<size_t>((o * attribute.size + k) * 3 + c)];
-        }
-        const VectorXd expected = dense * fibre;
-        for (int64_t q = 0; q < dense.rows(); ++q) {
-          EXPECT_NEAR(answers[static_cast<size_t>((o * dense.rows() + q) * 3 + c)], expected(q),
-                      1e-12);
+    // Along the middle of three axes, and along the last of two.
+    for (const int64_t inner : {3, 1}) {
+      std::vector<double> tensor;
+      for (int64_t k = 0; k < 2 * attribute.size * inner; ++k) tensor.push_back(normal(random));
+      const std::vector<double> answers = queries.ApplyAlongAxis(tensor, 2, inner);
+      for (int64_t o = 0; o < 2; ++o) {
+        for (int64_t c = 0; c < inner; ++c) {
+          VectorXd fibre(attribute.size);
+          for (int64_t k = 0; k < attribute.size; ++k) {
+            fibre(k) = tensor[static_cast<size_t>((o * attribute.size + k) * inner + c)];
+          }
+          const VectorXd expected = dense * fibre;
+          for (int64_t q = 0; q < dense.rows(); ++q) {
+            EXPECT_NEAR(answers[static_cast<size_t>((o * dense.rows() + q) * inner + c)],
+                        expected(q), 1e-12);
+          }
         }
       }
     }

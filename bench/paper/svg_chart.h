@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace residua::bench {
+
+enum class Marker { kDiamond, kSquare, kCircle, kTriangle };
+
+struct ChartPoint {
+  double x = 0;
+  double y = 0;
+};
+
+struct ChartSeries {
+  std::string name;
+  Marker marker = Marker::kCircle;
+  std::string colour;
+  std::vector<ChartPoint> points;
+};
+
+// Later series are drawn over earlier ones.
+struct ChartPanel {
+  std::string title;
+  std::vector<ChartSeries> series;
+};
+
+// Scatter plots side by side on the same logarithmic axes, with one legend: the first panel's
+// series, the last of them first.
+struct Chart {
+  std::string title;  // for those who hear the figure; not drawn
+  std::string x_label;
+  std::string y_label;
+  std::vector<ChartPanel> panels;
+};
+
+// A complete SVG file. Error{kBadInput} unless every coordinate is positive and finite, and there
+// is at least one.
+std::string SvgOf(const Chart& chart);
+
+}  // namespace residua::bench
