@@ -39,7 +39,7 @@ std::vector<std::string> Questions(const Options& options) {
          "no question was asked; ask one like 'age=18..30 sex=female', or name a --file of them");
   }
   if (options.covariance && questions.size() != 2) {
-    Fail(ErrorKind::kBadInput, "--covariance takes two questions; {} were asked", questions.size());
+    Fail(ErrorKind::kBadInput, "--covariance takes two questions, not {}", questions.size());
   }
   return questions;
 }

@@ -70,6 +70,21 @@ std::string OneLine(std::string_view message) {
   return first;
 }
 
+// What to do about the faults of files that people meet; DuckDB only says what they are.
+std::string_view RemedyFor(std::string_view message) {
+  const auto says = [&](std::string_view text) { return message.find(text) != message.npos; };
+  if (says("not utf-8") || says("unicode")) {
+    return "; convert the file to UTF-8, e.g. iconv -f latin1 -t utf-8";
+  }
+  if (says("Expected Number of Columns")) {
+    return "; give every line as many fields as the first, which names the columns";
+  }
+  if (says("CSV Parser state machine")) {
+    return "; see that all lines end alike (LF or CRLF) and that every quote is closed";
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string SqlText(std::string_view text) { return Quoted(text, '\''); }
@@ -123,8 +138,9 @@ DuckDbConnection::~DuckDbConnection() {
 }
 
 void DuckDbConnection::FailWith(const char* duckdb_message) const {
-  Fail(ErrorKind::kIo, "{}: {}", name_,
-       duckdb_message == nullptr ? "DuckDB failed and does not say why" : OneLine(duckdb_message));
+  const std::string message =
+      duckdb_message == nullptr ? "DuckDB failed and does not say why" : OneLine(duckdb_message);
+  Fail(ErrorKind::kIo, "{}: {}{}", name_, message, RemedyFor(message));
 }
 
 void DuckDbConnection::Run(const std::string& sql) {

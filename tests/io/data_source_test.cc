@@ -264,7 +264,9 @@ TEST_F(DataSourceTest, StopsInTheMiddleOfAStream) {
   for (int repeat = 0; repeat < 10; ++repeat) {
     EXPECT_NE(MessageOf({"late.csv", "", ""}, Integers("b", 7, 9)), "");
     EXPECT_EQ(MessageOf({"late.csv", "", ""}, Integers("b", 0, 9)),
-              "late.csv: CSV Error on Line: 200002: Expected Number of Columns: 2 Found: 1");
+              "late.csv: CSV Error on Line: 200002: Expected Number of Columns: 2 Found: 1; give "
+              "every line as many "
+              "fields as the first, which names the columns");
   }
 }
 
@@ -320,10 +322,14 @@ TEST_F(DataSourceTest, NamesFilesThatCannotBeRead) {
             "empty.csv: the file is empty; its first line must name the columns");
   Write("short.csv", "a,b\n1,2\n3\n");
   EXPECT_EQ(MessageOf({"short.csv", "", ""}, a),
-            "short.csv: CSV Error on Line: 3: Expected Number of Columns: 2 Found: 1");
+            "short.csv: CSV Error on Line: 3: Expected Number of Columns: 2 Found: 1; give every "
+            "line as many "
+            "fields as the first, which names the columns");
   Write("long.csv", "a,b\n1,2\n3,4,5\n");
   EXPECT_EQ(MessageOf({"long.csv", "", ""}, a),
-            "long.csv: CSV Error on Line: 3: Expected Number of Columns: 2 Found: 3");
+            "long.csv: CSV Error on Line: 3: Expected Number of Columns: 2 Found: 3; give every "
+            "line as many "
+            "fields as the first, which names the columns");
   Write("open.csv", "a,b\n1,\"secret\n");
   EXPECT_EQ(MessageOf({"open.csv", "", ""}, a),
             "open.csv: CSV Error on Line: 2: Value with unterminated quote found.");
