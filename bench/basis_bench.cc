@@ -1,14 +1,12 @@
 // Residual bases and plans of prefix and range workloads: basis_bench
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <string>
 #include <vector>
 
+#include "bench/stopwatch.h"
 #include "residua/io/exploring_text.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/select.h"
@@ -23,21 +21,6 @@ struct Row {
   std::string goal_seconds;
   std::string paper_seconds;
 };
-
-// The median of several runs where they are short.
-double Seconds(const SelectRequest& request, Plan* plan) {
-  std::vector<double> times;
-  double total = 0;
-  while (times.size() < 5 && (times.empty() || total < 2)) {
-    const auto start = std::chrono::steady_clock::now();
-    *plan = Select(request);
-    times.push_back(
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-    total += times.back();
-  }
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2];
-}
 
 void Main() {
   const std::string adult = "100:prefix*3,99:prefix,85:prefix,42,16,15,9,7,6,5,2,2";
@@ -62,7 +45,7 @@ void Main() {
                                 ParseObjective(row.objective),
                                 BudgetFromPcost(1)};
     Plan plan;
-    const double seconds = Seconds(request, &plan);
+    const double seconds = bench::MedianSeconds([&] { plan = Select(request); }, 5, 2);
     const PlanSummary summary = Summarize(plan, PredictErrors(plan));
     fmt::print("| {} | {} | {} | {:.3g} | {} | {} | {:.6g} | {:.6g} | {:.1e} |\n",
                row.domain == adult ? "Adult, 5 prefix attributes" : row.domain, row.marginals,

@@ -13,15 +13,14 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdlib>
-#include <functional>
 #include <map>
 #include <random>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "bench/stopwatch.h"
 #include "residua/base/error.h"
 #include "residua/measure/counting.h"
 #include "residua/measure/true_counts.h"
@@ -31,12 +30,6 @@ namespace {
 
 constexpr std::array<int64_t, 14> kAdultSizes = {100, 100, 100, 99, 85, 42, 16,
                                                  15,  9,   7,   6,  5,  2,  2};
-
-double SecondsOf(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 Domain AdultDomain() {
   std::vector<Attribute> attributes;
@@ -90,8 +83,10 @@ class GroupBy {
       names += fmt::format("{}a{}", names.empty() ? "" : ", ", i);
     }
     duckdb_result result;
-    const double seconds = SecondsOf(
-        [&] { Run(fmt::format("SELECT {}, count(*) FROM t GROUP BY {}", names, names), &result); });
+    const double seconds =
+        bench::TimesOf([&] {
+          Run(fmt::format("SELECT {}, count(*) FROM t GROUP BY {}", names, names), &result);
+        }).wall;
     cells.assign(static_cast<size_t>(NumCellsInMemory(domain, set)), 0);
     while (duckdb_data_chunk chunk = duckdb_fetch_chunk(result)) {
       std::vector<const uint8_t*> codes;
@@ -174,12 +169,13 @@ int Main(int64_t num_rows, int num_threads, size_t num_sampled) {
   const CountingOptions options{.num_threads = num_threads};
   double counting_seconds = 0;
   for (int repeat = 0; repeat < 3; ++repeat) {
-    const double seconds = SecondsOf([&] {
-      CountMarginals(table, domain, sets, options, [&](TrueMarginal&& marginal) {
-        const auto at = sampled.find(marginal.attributes());
-        if (at != sampled.end()) at->second = TrueCounts::Cells(marginal);
-      });
-    });
+    const double seconds =
+        bench::TimesOf([&] {
+          CountMarginals(table, domain, sets, options, [&](TrueMarginal&& marginal) {
+            const auto at = sampled.find(marginal.attributes());
+            if (at != sampled.end()) at->second = TrueCounts::Cells(marginal);
+          });
+        }).wall;
     fmt::print("count all {} sets <=3-way, run {}:  {:.3f} s\n", sets.size(), repeat + 1, seconds);
     counting_seconds = repeat == 0 ? seconds : std::min(counting_seconds, seconds);
   }
