@@ -30,11 +30,7 @@ class PairKinds {
       num_kinds_ *= size;
       sizes_.push_back(size);
     }
-    for (int64_t k = 0; k < mechanisms.orbits.size(); ++k) {
-      for (const int c : mechanisms.orbits[k]) {
-        if (!mechanisms.basis_of_class[static_cast<size_t>(c)].is_identity()) num_kinds_ = -1;
-      }
-    }
+    if (!AreOrdinary(mechanisms)) num_kinds_ = -1;
   }
 
   bool are_priced() const { return num_kinds_ > 0; }
@@ -155,6 +151,15 @@ class PairKinds {
 };
 
 }  // namespace
+
+bool AreOrdinary(const MechanismOrbits& mechanisms) {
+  for (int64_t k = 0; k < mechanisms.orbits.size(); ++k) {
+    for (const int c : mechanisms.orbits[k]) {
+      if (!mechanisms.basis_of_class[static_cast<size_t>(c)].is_identity()) return false;
+    }
+  }
+  return true;
+}
 
 std::optional<DearestPair> FindDearestPair(const MechanismOrbits& mechanisms,
                                            std::span<const double> noise_variance) {

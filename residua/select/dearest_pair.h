@@ -16,6 +16,9 @@ struct DearestPair {
   std::vector<double> cost_of_orbit;
 };
 
+// Whether every attribute measured is.
+bool AreOrdinary(const MechanismOrbits& mechanisms);
+
 // At these noise variances of the orbits, to a relative error below 1e-12 (docs/math.md). Nothing
 // if an attribute is not ordinary, or there are too many kinds of pairs.
 std::optional<DearestPair> FindDearestPair(const MechanismOrbits& mechanisms,

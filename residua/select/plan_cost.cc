@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "residua/base/error.h"
+#include "residua/base/int128.h"
 #include "residua/select/dearest_pair.h"
 
 namespace residua {
@@ -21,31 +22,29 @@ constexpr int kRoundingBits = 36;
 // be.
 constexpr double kFreeCost = 1e-14;
 
-bool AllOrdinary(const MechanismOrbits& mechanisms) {
-  for (int64_t k = 0; k < mechanisms.orbits.size(); ++k) {
-    for (const int c : mechanisms.orbits[k]) {
-      if (!mechanisms.basis_of_class[static_cast<size_t>(c)].is_identity()) return false;
-    }
-  }
-  return true;
-}
-
-// How far two different columns' inner product is below zero at most.
+// How far two different columns' inner product is below zero at most. Any part of it is at most the
+// largest squared column norm (Cauchy-Schwarz), so that 128 bits hold it where they hold that.
 Integer LargestNegative(const ResidualBasis& basis) {
   if (basis.is_identity()) return Integer(static_cast<long>(basis.size));
-  const auto& matrix = std::get<IntegerMatrix>(basis.matrix);
-  Integer least = 0;
-  for (int64_t a = 0; a < matrix.num_columns; ++a) {
-    for (int64_t b = 0; b < a; ++b) {
-      Integer product = 0;
-      for (int64_t row = 0; row < matrix.num_rows; ++row) {
-        const int64_t* entries = matrix.entries.data() + row * matrix.num_columns;
-        product += Integer(static_cast<long>(entries[a])) * static_cast<long>(entries[b]);
-      }
-      least = std::min(least, product);
-    }
+  if (mpz_sizeinbase(basis.squared_sensitivity.get_mpz_t(), 2) > 126) {
+    Fail(ErrorKind::kTooLarge, "a basis of too large integers to price replaced rows with");
   }
-  return -least;
+  const auto& matrix = std::get<IntegerMatrix>(basis.matrix);
+  Int128 least = 0;
+  std::vector<Int128> products;  // of column a with each before it
+  for (int64_t a = 0; a < matrix.num_columns; ++a) {
+    products.assign(static_cast<size_t>(a), 0);
+    for (int64_t row = 0; row < matrix.num_rows; ++row) {
+      const int64_t* entries = matrix.entries.data() + row * matrix.num_columns;
+      for (int64_t b = 0; b < a; ++b) {
+        products[static_cast<size_t>(b)] += Int128{entries[a]} * entries[b];
+      }
+    }
+    for (const Int128 product : products) least = std::min(least, product);
+  }
+  const auto magnitude = static_cast<UInt128>(-least);
+  return (Integer(static_cast<unsigned long>(magnitude >> 64)) << 64) +
+         Integer(static_cast<unsigned long>(magnitude));
 }
 
 // |R_A (e_u - e_v)|^2 in integers, at most: with s_i the largest squared column norm of attribute
@@ -145,7 +144,7 @@ bool IsPlanPcost(const MechanismOrbits& mechanisms, const std::vector<Rational>&
 
 std::vector<double> CostOfOrbits(const MechanismOrbits& mechanisms) {
   const bool replaces = mechanisms.protection.neighbours == Neighbours::kReplaceOne;
-  const bool by_pairs = replaces && AllOrdinary(mechanisms);
+  const bool by_pairs = replaces && AreOrdinary(mechanisms);
   const double factor = by_pairs   ? 2 * PairsOverDifferent(mechanisms)
                         : replaces ? 2
                                    : std::pow(mechanisms.protection.max_rows, 2);
