@@ -6,7 +6,6 @@
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "residua/base/error.h"
-#include "residua/base/memory.h"
 #include "residua/io/file.h"
 #include "residua/io/measure_to_file.h"
 #include "residua/measure/counting_plan.h"
@@ -126,17 +125,14 @@ std::vector<std::string> Obstacles(const CheckOptions& options, const Plan& plan
   for (const AttributeReport& attribute : report.attributes) {
     if (!attribute.first_error.empty()) obstacles.push_back(attribute.first_error);
   }
-  MeasureOptions measure;
-  measure.counting.memory_limit_bytes = MemoryOfMachine() / 4 * 3;
   try_to([&] { CheckDomainIsPublic(plan.domain); });
-  if (obstacles.empty()) try_to([&] { CheckMeasurable(plan, num_rows, measure); });
+  if (obstacles.empty()) try_to([&] { CheckMeasurable(plan, num_rows, {}); });
   return obstacles;
 }
 
 void Run(const CheckOptions& options) {
   const Spec spec = ReadReleasableSpec(options.spec);
-  const Plan plan =
-      Select({spec.domain, spec.workload, spec.objective, *spec.target, spec.protection});
+  const Plan plan = Select(RequestOf(spec));
   const DataPlaces places = PlacesOf(spec.data, FolderOf(options.spec));
   const auto start = std::chrono::steady_clock::now();
   ReadReport report;

@@ -96,7 +96,7 @@ void Run(const PlanOptions& options) {
     throw Error(error.kind(), fmt::format("{}: {}", options.spec, error.what()));
   }
   const auto start = std::chrono::steady_clock::now();
-  SelectRequest request{spec.domain, spec.workload, spec.objective, *spec.target, spec.protection};
+  SelectRequest request = RequestOf(spec);
   request.solver.tolerance = options.tolerance;
   request.basis = ParseBasisKind(options.basis);
   if (!options.basis_cache.empty()) request.matrices = FindBases(options.basis_cache, request);

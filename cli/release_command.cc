@@ -146,14 +146,13 @@ MeasureOutcome MeasureInto(const ReleaseFolder& folder, const ReleaseOptions& op
   const FolderLock lock(folder.path);
   const bool made_plan = !fs::exists(folder.plan);
   bool is_spent = !made_plan;
-  // Gone on with only where the attempt was made: what is paid for may lie in a folder moved away.
-  const bool resume = !made_plan || fs::exists(folder.measurements);
   for (const fs::path& unfinished : {folder.plan, folder.tables, folder.summary}) {
     RemoveTemporariesOf(unfinished);
   }
   try {
     if (made_plan) WritePlan(folder.plan, file);
-    MeasureRequest request{file, places, folder.measurements, false, resume};
+    MeasureRequest request{file, places, folder.measurements};
+    request.resume = true;
     request.options.counting.num_threads = options.threads;
     MeasuringReport report(&request);
     request.on_reserved = [&] { is_spent = true; };
@@ -176,8 +175,7 @@ void Run(const ReleaseOptions& options) {
   tables.confidence = options.confidence;
   tables.threads = options.threads;
   CheckTablesOptions(tables);
-  PlanFile file{Select({spec.domain, spec.workload, spec.objective, *spec.target, spec.protection}),
-                Rebase(spec.data, FolderOf(options.spec), folder.path)};
+  PlanFile file{Select(RequestOf(spec)), Rebase(spec.data, FolderOf(options.spec), folder.path)};
   VerifyPlan(file.plan);
   DataPlaces places = PlacesOf(spec.data, FolderOf(options.spec));
   if (!options.ledger.empty()) places.ledger = options.ledger;
@@ -189,6 +187,8 @@ void Run(const ReleaseOptions& options) {
     } catch (const Error& error) {
       throw Error(error.kind(), fmt::format("{}: {}", options.spec, error.what()));
     }
+    // A spend that was cut off is gone on with only where it was made, and refused here otherwise:
+    // what it paid for may lie in a folder that was moved away.
     if (fs::exists(places.ledger)) {
       Ledger::Open(places.ledger).CheckAffordable(SpendOf(file, folder.measurements));
     }

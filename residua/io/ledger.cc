@@ -110,10 +110,6 @@ class Statement {
   sqlite3_stmt* statement_ = nullptr;
 };
 
-bool IsSpend(const LedgerEntry& entry) {
-  return entry.kind == Kind::kReserved || entry.kind == Kind::kConfirmed;
-}
-
 // A spend whose file exists, or a temporary one that may be as complete, was not for nothing.
 void CheckNothingIsLeft(const LedgerEntry& entry) {
   const std::filesystem::path output(entry.what);
@@ -247,7 +243,7 @@ Ledger::Balance Ledger::CurrentBalance() const {
       Fail(ErrorKind::kRefused, "{}: entry {} has a negative cost", name_, entry.id);
     }
     if (entry.kind == Kind::kGrant) balance.granted += entry.pcost;
-    if (IsSpend(entry)) balance.spent += entry.pcost;
+    if (entry.is_spend()) balance.spent += entry.pcost;
   }
   return balance;
 }
@@ -323,7 +319,7 @@ int64_t Ledger::Reserve(const Spend& spend) {
 
 std::optional<LedgerEntry> Ledger::Find(const Spend& spend) const {
   for (const LedgerEntry& entry : Entries()) {
-    if (IsSpend(entry) && entry.plan_digest == spend.plan_digest && entry.pcost == spend.pcost &&
+    if (entry.is_spend() && entry.plan_digest == spend.plan_digest && entry.pcost == spend.pcost &&
         entry.what == spend.output.string()) {
       return entry;
     }
@@ -333,7 +329,7 @@ std::optional<LedgerEntry> Ledger::Find(const Spend& spend) const {
 
 std::optional<LedgerEntry> Ledger::FindPlan(const std::string& plan_digest) const {
   for (const LedgerEntry& entry : Entries()) {
-    if (IsSpend(entry) && entry.plan_digest == plan_digest) return entry;
+    if (entry.is_spend() && entry.plan_digest == plan_digest) return entry;
   }
   return std::nullopt;
 }

@@ -26,6 +26,8 @@ struct LedgerEntry {
   std::string plan_digest;  // empty for grants
   std::string what;         // the file written, or the reason given
   std::string neighbours;   // in words; costs for different ones do not add up
+
+  bool is_spend() const { return kind == Kind::kReserved || kind == Kind::kConfirmed; }
 };
 
 // What was granted for one data set and what was spent on it: an SQLite file. Several processes may

@@ -3,7 +3,6 @@
 #include <optional>
 
 #include "residua/base/error.h"
-#include "residua/base/memory.h"
 #include "residua/io/file.h"
 #include "residua/io/measurement_file.h"
 #include "residua/noise/secure_bits.h"
@@ -14,21 +13,19 @@ namespace {
 namespace fs = std::filesystem;
 
 // The rows as they will be counted, and all that could be refused without a ledger, refused.
-EncodedTable ReadRows(const MeasureRequest& request, const MeasureOptions& options) {
+EncodedTable ReadRows(const MeasureRequest& request) {
   const Plan& plan = request.plan.plan;
   ReadResult read = ReadEncodedTable(request.places.data, plan.domain, plan.protection,
                                      ThreadSecureBits(), request.on_rows);
   if (request.on_read) request.on_read(read.report);
-  CheckMeasurable(plan, read.table.num_rows(), options);
+  CheckMeasurable(plan, read.table.num_rows(), request.options);
   return std::move(read.table);
 }
 
 MeasureOutcome OutcomeOf(const Ledger& ledger, int64_t entry, bool made_ledger, bool was_measured) {
   MeasureOutcome outcome{entry, ledger.CurrentBalance(), 0, made_ledger, was_measured};
   for (const LedgerEntry& other : ledger.Entries()) {
-    const bool is_spend =
-        other.kind == LedgerEntry::Kind::kReserved || other.kind == LedgerEntry::Kind::kConfirmed;
-    if (is_spend && other.id < entry) outcome.spent_before += other.pcost;
+    if (other.is_spend() && other.id < entry) outcome.spent_before += other.pcost;
   }
   return outcome;
 }
@@ -80,9 +77,6 @@ Ledger::Spend SpendOf(const PlanFile& file, const fs::path& output) {
 MeasureOutcome MeasureToFile(const MeasureRequest& request) {
   if (!request.resume && fs::exists(request.output)) FailExists(request.output);
   const Plan& plan = request.plan.plan;
-  MeasureOptions options = request.options;
-  options.counting.memory_limit_bytes =
-      std::min(options.counting.memory_limit_bytes, MemoryOfMachine() / 4 * 3);
   Ledger::Spend spend = SpendOf(request.plan, request.output);
   spend.again = request.again;
   const fs::path& ledger_path = request.places.ledger;
@@ -110,7 +104,7 @@ MeasureOutcome MeasureToFile(const MeasureRequest& request) {
   }
   if (fs::exists(request.output)) FailUnknown(request);
 
-  const EncodedTable table = ReadRows(request, options);
+  const EncodedTable table = ReadRows(request);
   if (request.resume) RemoveTemporariesOf(request.output);
   MeasurementWriter writer(request.output, request.plan);
   Ledger ledger = Ledger::OpenOrCreate(ledger_path, plan.budget.pcost, spend.neighbours);
@@ -119,7 +113,7 @@ MeasureOutcome MeasureToFile(const MeasureRequest& request) {
   try {
     const auto num_sets = static_cast<int64_t>(MeasuredSets(plan).size());
     int64_t num_measured = 0;
-    Measure(plan, table, options, [&](NoisyResidual&& residual) {
+    Measure(plan, table, request.options, [&](NoisyResidual&& residual) {
       writer.Write(residual);
       if (request.on_sets) request.on_sets(++num_measured, num_sets);
     });

@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <functional>
-#include <initializer_list>
 #include <map>
-
-#include <toml++/toml.h>
 
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
@@ -13,14 +10,14 @@
 #include "residua/io/exploring_text.h"
 #include "residua/io/file.h"
 #include "residua/io/matrix_file.h"
+#include "residua/io/toml_reader.h"
 
 namespace residua {
 namespace {
 
-// Reads nodes of one file; every complaint carries the file's name, the line and the key.
-class SpecReader {
+class SpecReader : TomlReader {
  public:
-  explicit SpecReader(std::string name) : name_(std::move(name)) {}
+  explicit SpecReader(std::string name) : TomlReader(std::move(name)) {}
 
   Spec Read(const toml::table& root) {
     CheckKeys(root, "", {"data", "privacy", "attributes", "workload"});
@@ -38,73 +35,6 @@ class SpecReader {
   }
 
  private:
-  [[noreturn]] void FailAt(const toml::node& node, std::string_view key,
-                           std::string_view message) const {
-    Fail(ErrorKind::kBadInput, "{}:{}: {} {}", name_, node.source().begin.line, key, message);
-  }
-
-  // Runs `work`; an error of the library gets this file's name, line and key in front.
-  template <typename Work>
-  auto At(const toml::node& node, std::string_view key, const Work& work) const {
-    try {
-      return work();
-    } catch (const Error& error) {
-      if (error.kind() == ErrorKind::kBroken || std::string_view(error.what()).starts_with(name_)) {
-        throw;
-      }
-      throw Error(error.kind(),
-                  fmt::format("{}:{}: {}: {}", name_, node.source().begin.line, key, error.what()));
-    }
-  }
-
-  void CheckKeys(const toml::table& table, std::string_view path,
-                 std::initializer_list<std::string_view> known) const {
-    for (const auto& [key, node] : table) {
-      if (std::find(known.begin(), known.end(), key.str()) != known.end()) continue;
-      std::string list;
-      for (const std::string_view k : known) {
-        list += fmt::format("{}{}", list.empty() ? "" : ", ", k);
-      }
-      FailAt(node, Join(path, key.str()), fmt::format("is not a known key; known are {}", list));
-    }
-  }
-
-  static std::string Join(std::string_view path, std::string_view key) {
-    return path.empty() ? std::string(key) : fmt::format("{}.{}", path, key);
-  }
-
-  const toml::table* Table(const toml::table& parent, std::string_view key) const {
-    const toml::node* node = parent.get(key);
-    if (node == nullptr) return nullptr;
-    if (!node->is_table()) FailAt(*node, key, fmt::format("must be a table; write [{}]", key));
-    return node->as_table();
-  }
-
-  std::string String(const toml::node& node, std::string_view key) const {
-    const auto value = node.value_exact<std::string>();
-    if (!value) FailAt(node, key, "must be a string in quotes");
-    return *value;
-  }
-
-  int64_t Whole(const toml::node& node, std::string_view key) const {
-    const auto value = node.value_exact<int64_t>();
-    if (!value) FailAt(node, key, "must be a whole number");
-    return *value;
-  }
-
-  // A number as text, exactly as a person would write it.
-  std::string Number(const toml::node& node, std::string_view key) const {
-    if (const auto whole = node.value_exact<int64_t>()) return fmt::format("{}", *whole);
-    if (const auto real = node.value_exact<double>()) return fmt::format("{}", *real);
-    if (const auto text = node.value_exact<std::string>()) return *text;
-    FailAt(node, key, "must be a number, or a string such as \"1/3\"");
-  }
-
-  const toml::array& Array(const toml::node& node, std::string_view key) const {
-    if (!node.is_array()) FailAt(node, key, "must be a list in [brackets]");
-    return *node.as_array();
-  }
-
   DataReference ReadData(const toml::table& table) const {
     CheckKeys(table, "data", {"source", "database", "query", "ledger"});
     DataReference data;
@@ -122,19 +52,6 @@ class SpecReader {
     }
     if (const auto* node = table.get("ledger")) data.ledger = String(*node, "data.ledger");
     return data;
-  }
-
-  // toml++ sorts keys; ours have the file's order.
-  static std::vector<std::pair<std::string, const toml::node*>> InFileOrder(
-      const toml::table& table) {
-    std::vector<std::pair<std::string, const toml::node*>> ordered;
-    for (const auto& [key, node] : table) ordered.emplace_back(key.str(), &node);
-    std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) {
-      const auto& x = a.second->source().begin;
-      const auto& y = b.second->source().begin;
-      return std::tie(x.line, x.column) < std::tie(y.line, y.column);
-    });
-    return ordered;
   }
 
   Domain ReadAttributes(const toml::table& table) const {
@@ -298,7 +215,7 @@ class SpecReader {
     CheckKeys(*table, key, {"matrix", "strategy"});
     const toml::node* matrix = table->get("matrix");
     if (matrix == nullptr) FailAt(node, key, "needs matrix = \"FILE\"");
-    const auto folder = std::filesystem::path(name_).parent_path();
+    const auto folder = std::filesystem::path(name()).parent_path();
     const auto read = [&](const toml::node& file, const std::string& file_key) {
       return At(file, file_key,
                 [&] { return ReadMatrix(folder / String(file, file_key), attribute->size); });
@@ -480,11 +397,14 @@ class SpecReader {
     }
     At(table, "privacy", [&] { CheckProtection(protection, spec->domain); });
   }
-
-  std::string name_;
 };
 
 }  // namespace
+
+SelectRequest RequestOf(const Spec& spec) {
+  RESIDUA_CHECK(spec.target.has_value());
+  return {spec.domain, spec.workload, spec.objective, *spec.target, spec.protection};
+}
 
 Protection::Neighbours ParseNeighbours(const std::string& text) {
   if (text == "add-remove") return Protection::Neighbours::kAddRemove;

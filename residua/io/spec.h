@@ -37,6 +37,9 @@ struct Spec {
   std::optional<std::variant<Budget, LossTarget>> target;
 };
 
+// What is asked of the planner. The spec has a target.
+SelectRequest RequestOf(const Spec& spec);
+
 // "add-remove" or "replace-one".
 Protection::Neighbours ParseNeighbours(const std::string& text);
 
