@@ -12,49 +12,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <map>
-#include <random>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "bench/stopwatch.h"
+#include "bench/synthetic_tables.h"
 #include "residua/base/error.h"
 #include "residua/measure/counting.h"
 #include "residua/measure/true_counts.h"
 
 namespace residua {
 namespace {
-
-constexpr std::array<int64_t, 14> kAdultSizes = {100, 100, 100, 99, 85, 42, 16,
-                                                 15,  9,   7,   6,  5,  2,  2};
-
-Domain AdultDomain() {
-  std::vector<Attribute> attributes;
-  for (const int64_t size : kAdultSizes) {
-    Attribute attribute;
-    attribute.name = fmt::format("a{}", attributes.size());
-    attribute.size = size;
-    attributes.push_back(attribute);
-  }
-  return Domain(attributes);
-}
-
-// Independent uniform codes: every cell is met, which is the hardest case for a cache.
-EncodedTable UniformTable(const Domain& domain, int64_t num_rows) {
-  std::mt19937_64 random(1);
-  std::vector<CodeColumn> columns;
-  for (const Attribute& attribute : domain.attributes()) {
-    std::vector<uint8_t> codes(static_cast<size_t>(num_rows));
-    for (uint8_t& code : codes) {
-      code = static_cast<uint8_t>((random() >> 32) * static_cast<uint64_t>(attribute.size) >> 32);
-    }
-    columns.emplace_back(std::move(codes));
-  }
-  return EncodedTable(domain, std::move(columns));
-}
 
 class GroupBy {
  public:
@@ -144,8 +115,8 @@ class GroupBy {
 };
 
 int Main(int64_t num_rows, int num_threads, size_t num_sampled) {
-  const Domain domain = AdultDomain();
-  const EncodedTable table = UniformTable(domain, num_rows);
+  const Domain domain = bench::AdultDomain();
+  const EncodedTable table = bench::UniformTable(domain, num_rows);
   std::vector<AttributeSet> sets = {{}};
   std::vector<AttributeSet> three_way;
   for (int i = 0; i < domain.size(); ++i) {

@@ -3,24 +3,22 @@
 
 #include <fmt/format.h>
 #include <tbb/info.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <functional>
 #include <limits>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "bench/limits.h"
 #include "bench/stopwatch.h"
 #include "bench/synthetic_residuals.h"
+#include "bench/synthetic_tables.h"
 #include "residua/base/error.h"
 #include "residua/reconstruct/axis_sweeps.h"
 #include "residua/reconstruct/loaded_table.h"
-#include "residua/reconstruct/scratch_buffer.h"
 #include "residua/reconstruct/table_batches.h"
 
 namespace residua::bench {
@@ -28,32 +26,6 @@ namespace {
 
 double MedianOfFive(const std::function<void()>& work) {
   return MedianSeconds(work, 5, std::numeric_limits<double>::infinity());
-}
-
-Domain EqualSizes(int count, int64_t size) {
-  std::vector<Attribute> attributes(static_cast<size_t>(count));
-  for (int i = 0; i < count; ++i) {
-    attributes[static_cast<size_t>(i)].name = fmt::format("a{}", i);
-    attributes[static_cast<size_t>(i)].size = size;
-  }
-  return Domain(attributes);
-}
-
-// Writes `num_bytes` over and over a new buffer of `buffer_bytes`, a stripe a task. Reconstruction
-// makes its own of the same size and in the same way.
-template <typename Write>
-Times WriteTimes(int64_t num_bytes, int64_t buffer_bytes, const Write& write) {
-  const size_t stripe = size_t{1} << 17;
-  return TimesOf([&] {
-    ScratchBuffer buffer;
-    buffer.Resize(buffer_bytes / static_cast<int64_t>(sizeof(double)));
-    for (int64_t left = num_bytes; left > 0; left -= buffer_bytes) {
-      const size_t count = static_cast<size_t>(std::min(left, buffer_bytes)) / sizeof(double);
-      tbb::parallel_for(size_t{0}, (count + stripe - 1) / stripe, [&](size_t part) {
-        write(buffer.data() + part * stripe, std::min(stripe, count - part * stripe));
-      });
-    }
-  });
 }
 
 void BenchTables(int num_attributes, int64_t size, size_t shared_order, int num_runs,
@@ -70,10 +42,8 @@ void BenchTables(int num_attributes, int64_t size, size_t shared_order, int num_
     largest = std::max(largest, NumCellsInMemory(domain, table));
   }
   const auto num_bytes = num_cells * static_cast<int64_t>(sizeof(double));
-  // Twice the last cache at least, so that it is memory that is written.
-  constexpr int64_t kLeastBuffer = int64_t{1} << 26;
   const int64_t buffer_bytes =
-      std::max(kLeastBuffer, largest * static_cast<int64_t>(sizeof(double)));
+      std::max(kBeyondCaches, largest * static_cast<int64_t>(sizeof(double)));
   std::vector<Times> reconstruct, fill, clear;
   for (int run = 0; run < num_runs; ++run) {
     size_t num_visited = 0;
@@ -83,11 +53,8 @@ void BenchTables(int num_attributes, int64_t size, size_t shared_order, int num_
       });
     }));
     RESIDUA_CHECK(static_cast<int64_t>(num_visited) == num_cells);
-    fill.push_back(WriteTimes(num_bytes, buffer_bytes,
-                              [](double* out, size_t count) { std::fill(out, out + count, 1.5); }));
-    clear.push_back(WriteTimes(num_bytes, buffer_bytes, [](double* out, size_t count) {
-      std::memset(out, 0, count * sizeof(double));
-    }));
+    fill.push_back(TimesOf([&] { FillBytes(num_bytes, buffer_bytes); }));
+    clear.push_back(TimesOf([&] { ClearBytes(num_bytes, buffer_bytes); }));
   }
   const Times ours = Medians(reconstruct);
   const Times filled = Medians(fill);

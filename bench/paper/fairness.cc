@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "bench/paper/report.h"
-#include "bench/paper/svg_chart.h"
 #include "bench/stopwatch.h"
+#include "bench/svg_chart.h"
 #include "residua/io/exploring_text.h"
 #include "residua/model/symmetry.h"
 #include "residua/select/plan_errors.h"
@@ -101,12 +101,12 @@ std::string FairnessCsv(const std::vector<FairnessPoint>& points) {
 }
 
 std::string FairnessSvg(const std::vector<FairnessPoint>& points) {
-  Chart chart{"Variance of a cell against the number of cells of its table, by weighting",
-              "cells of the table",
+  Chart chart{ChartKind::kScatter,
+              "Variance of a cell against the number of cells of its table, by weighting",
               "variance of a cell",
               {}};
   for (const Study& study : kStudies) {
-    ChartPanel panel{study.title, {}};
+    ChartPanel panel{study.title, "cells of the table", {}};
     for (size_t k = kMaxAttributes + 1; k-- > 0;) {
       ChartSeries series{kLooks[k].name, kLooks[k].marker, kLooks[k].colour, {}};
       for (const FairnessPoint& point : points) {

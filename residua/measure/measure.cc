@@ -133,14 +133,14 @@ void CheckMeasurable(const Plan& plan, int64_t num_rows, const MeasureOptions& o
   CheckNoiseIsMeasurable(plan);
   const std::vector<AttributeSet> sets = MeasuredSets(plan);
   CheckCountable(plan.domain, sets, num_rows, options.counting);
-  const std::vector<ResidualMatrix> matrices = MatrixOfAttributes(plan);
-  for (const AttributeSet& set : sets) CheckResidualsFit(plan.domain, matrices, set, num_rows);
+  const ResidualTransform transform(plan.domain, MatrixOfAttributes(plan));
+  for (const AttributeSet& set : sets) transform.CheckFits(set, num_rows);
 }
 
 void Measure(const Plan& plan, const EncodedTable& table, const MeasureOptions& options,
              const std::function<void(NoisyResidual&&)>& visit) {
   CheckMeasurable(plan, table.num_rows(), options);
-  const std::vector<ResidualMatrix> matrices = MatrixOfAttributes(plan);
+  const ResidualTransform transform(plan.domain, MatrixOfAttributes(plan));
   const auto bits =
       options.bits_of_thread
           ? options.bits_of_thread
@@ -155,8 +155,7 @@ void Measure(const Plan& plan, const EncodedTable& table, const MeasureOptions& 
           tbb::parallel_for(size_t{0}, marginals.size(), [&](size_t k) {
             const AttributeSet attributes = marginals[k].attributes();
             const Rational variance = IntegerNoiseVariance(plan, attributes);
-            TrueResidual residual =
-                ResidualTransform(plan.domain, matrices, std::move(marginals[k]));
+            TrueResidual residual = transform.Apply(std::move(marginals[k]));
             noisy[k] = {attributes, AddNoise(std::move(residual), variance, bits()), variance};
           });
         });

@@ -6,16 +6,10 @@
 #include <cstring>
 
 #include "residua/base/error.h"
+#include "residua/base/vectorised.h"
 
 #if defined(__x86_64__)
 #include <emmintrin.h>
-#endif
-
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__)
-#define RESIDUA_VECTORISED __attribute__((target_clones("arch=x86-64-v3", "default")))
-#else
-#define RESIDUA_VECTORISED
 #endif
 
 namespace residua {

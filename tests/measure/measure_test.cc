@@ -56,7 +56,7 @@ std::map<AttributeSet, std::vector<int64_t>> TrueResiduals(const Plan& plan,
   CountMarginals(table, plan.domain, MeasuredSets(plan), {}, [&](TrueMarginal&& marginal) {
     const AttributeSet set = marginal.attributes();
     const TrueResidual residual =
-        ResidualTransform(plan.domain, MatrixOfAttributes(plan), std::move(marginal));
+        ResidualTransform(plan.domain, MatrixOfAttributes(plan)).Apply(std::move(marginal));
     residuals[set] = std::get<std::vector<int64_t>>(TrueCounts::Values(residual));
   });
   return residuals;

@@ -71,13 +71,13 @@ void ExpectDense(const Domain& domain, const std::vector<ResidualMatrix>& matric
   std::vector<Integer> counts;
   for (const int64_t cell : cells) counts.emplace_back(static_cast<long>(cell));
   const TrueResidual residual =
-      ResidualTransform(domain, matrices, TrueCounts::Marginal(set, cells));
+      ResidualTransform(domain, matrices).Apply(TrueCounts::Marginal(set, cells));
   EXPECT_EQ(residual.attributes(), set);
   EXPECT_EQ(residual.is_wide(), is_wide);
   EXPECT_EQ(ValuesOf(residual), oracle::Multiply(product, counts));
 }
 
-TEST(ResidualTransform, AgreesWithDenseKroneckerProducts) {
+TEST(ResidualTransformTest, AgreesWithDenseKroneckerProducts) {
   std::mt19937_64 random(11);
   for (int trial = 0; trial < 60; ++trial) {
     std::vector<int64_t> sizes(1 + random() % 4);
@@ -101,8 +101,32 @@ TEST(ResidualTransform, AgreesWithDenseKroneckerProducts) {
   }
 }
 
+// Long enough for every lane of a vector, and what is left over.
+TEST(ResidualTransformTest, AgreesAlongLongAxes) {
+  std::mt19937_64 random(13);
+  const Domain domain = DomainOfSizes({19, 14, 2});
+  for (const AttributeSet& set : std::vector<AttributeSet>{{0}, {0, 1}, {1, 2}, {0, 1, 2}}) {
+    for (const bool ordinary : {true, false}) {
+      std::vector<ResidualMatrix> matrices(3, SubtractionMatrix{});
+      if (!ordinary) matrices[1] = RandomMatrix(14, 1 << 12, random);
+      std::vector<int64_t> cells(static_cast<size_t>(NumCellsInMemory(domain, set)));
+      for (int64_t& cell : cells) cell = static_cast<int64_t>(random() % 1000);
+      ExpectDense(domain, matrices, set, cells, false);
+    }
+  }
+}
+
+TEST(ResidualTransformTest, RefusesMoreRecordsThanCanBe) {
+  const Domain domain = DomainOfSizes({2});
+  const ResidualTransform transform(domain, {SubtractionMatrix{}});
+  const int64_t most = std::numeric_limits<int64_t>::max();
+  EXPECT_NO_THROW(transform.Apply(TrueCounts::Marginal({0}, {most - 1, 1})));
+  EXPECT_THROW(transform.Apply(TrueCounts::Marginal({0}, {most, 1})), Error);
+  EXPECT_THROW(transform.Apply(TrueCounts::Marginal({0}, {-1, 1})), Error);
+}
+
 // The worst case of the bound is one cell with all records: N (n - 1)^k is an entry of the result.
-TEST(ResidualTransform, TakesTheWiderIntegersExactlyWhenTheBoundAsksForThem) {
+TEST(ResidualTransformTest, TakesTheWiderIntegersExactlyWhenTheBoundAsksForThem) {
   const Domain domain = DomainOfSizes({4, 4});
   const std::vector<ResidualMatrix> matrices(2, SubtractionMatrix{});
   std::vector<int64_t> cells(16, 0);
@@ -115,7 +139,7 @@ TEST(ResidualTransform, TakesTheWiderIntegersExactlyWhenTheBoundAsksForThem) {
   ExpectDense(domain, matrices, {0, 1}, cells, true);
 }
 
-TEST(ResidualTransform, IsExactWhereSixtyFourBitsWouldWrap) {
+TEST(ResidualTransformTest, IsExactWhereSixtyFourBitsWouldWrap) {
   std::mt19937_64 random(12);
   for (int trial = 0; trial < 30; ++trial) {
     const Domain domain = DomainOfSizes({2 + static_cast<int64_t>(random() % 3), 3, 2});
@@ -130,7 +154,7 @@ TEST(ResidualTransform, IsExactWhereSixtyFourBitsWouldWrap) {
   }
 }
 
-TEST(ResidualTransform, RefusesWhatOneHundredAndTwentyEightBitsCannotHold) {
+TEST(ResidualTransformTest, RefusesWhatOneHundredAndTwentyEightBitsCannotHold) {
   const Domain domain = DomainOfSizes({2, 2, 2});
   const IntegerMatrix matrix{1, 2, {std::numeric_limits<int64_t>::min(), 1}};
   const std::vector<ResidualMatrix> matrices(3, matrix);
@@ -140,22 +164,21 @@ TEST(ResidualTransform, RefusesWhatOneHundredAndTwentyEightBitsCannotHold) {
   ExpectDense(domain, matrices, {0, 1}, cells, true);
   cells[0] = 2;
   try {
-    ResidualTransform(domain, matrices, TrueCounts::Marginal({0, 1}, cells));
+    ResidualTransform(domain, matrices).Apply(TrueCounts::Marginal({0, 1}, cells));
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kTooLarge);
     EXPECT_STREQ(
         error.what(),
-        "the residuals of a0 x a1 may need 129 bits, more than 128; use a basis of smaller "
-        "integers");
+        "the residuals of a0 x a1 may need more than 128 bits; use a basis of smaller integers");
   }
 }
 
-TEST(ResidualTransform, RefusesMatricesThatDoNotFit) {
+TEST(ResidualTransformTest, RefusesMatricesThatDoNotFit) {
   const Domain domain = DomainOfSizes({2, 3});
   const auto message = [&](const std::vector<ResidualMatrix>& matrices) -> std::string {
     try {
-      ResidualTransform(domain, matrices, TrueCounts::Marginal({1}, {1, 2, 3}));
+      ResidualTransform(domain, matrices).Apply(TrueCounts::Marginal({1}, {1, 2, 3}));
     } catch (const Error& error) {
       return error.what();
     }

@@ -145,9 +145,9 @@ inline SmallRelease MakeSmallRelease(const std::vector<int64_t>& sizes,
     if (!is_measured) continue;
     release.sets.push_back(set);
     const Eigen::VectorXd table = release.TrueTable(set);
-    const TrueResidual residual = ResidualTransform(
-        release.domain, matrices,
-        TrueCounts::Marginal(set, std::vector<int64_t>(table.begin(), table.end())));
+    const TrueResidual residual =
+        ResidualTransform(release.domain, matrices)
+            .Apply(TrueCounts::Marginal(set, std::vector<int64_t>(table.begin(), table.end())));
     release.true_residuals[set] = std::get<std::vector<int64_t>>(TrueCounts::Values(residual));
     release.noise_variances[set] = Rational(static_cast<long>(1 + random() % 400), 8);
     release.noise_variances[set].canonicalize();

@@ -22,14 +22,20 @@ struct ChartSeries {
 // Later series are drawn over earlier ones.
 struct ChartPanel {
   std::string title;
+  std::string x_label;
   std::vector<ChartSeries> series;
 };
 
-// Scatter plots side by side on the same logarithmic axes, with one legend: the first panel's
-// series, the last of them first.
+enum class ChartKind {
+  kScatter,  // all panels on the same axes
+  kLines,    // points joined in order; each panel on axes of its own
+};
+
+// Plots side by side on logarithmic axes, with one legend: the first panel's series, the last of
+// them first.
 struct Chart {
+  ChartKind kind = ChartKind::kScatter;
   std::string title;  // for those who hear the figure; not drawn
-  std::string x_label;
   std::string y_label;
   std::vector<ChartPanel> panels;
 };

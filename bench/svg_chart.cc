@@ -1,10 +1,11 @@
-#include "bench/paper/svg_chart.h"
+#include "bench/svg_chart.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "residua/base/error.h"
 
@@ -15,6 +16,7 @@ namespace {
 constexpr double kPanelWidth = 310;
 constexpr double kPanelHeight = 330;
 constexpr double kGap = 24;
+constexpr double kGapWithLabels = 64;
 constexpr double kLeft = 74;
 constexpr double kRight = 18;
 constexpr double kTop = 76;
@@ -33,10 +35,10 @@ struct LogAxis {
   double At(double value) const { return (std::log10(value) - first) / (last - first) * length; }
 };
 
-LogAxis AxisFor(const Chart& chart, double ChartPoint::*coordinate, double length) {
+LogAxis AxisFor(std::span<const ChartPanel> panels, double ChartPoint::*coordinate, double length) {
   double least = std::numeric_limits<double>::infinity();
   double most = 0;
-  for (const ChartPanel& panel : chart.panels) {
+  for (const ChartPanel& panel : panels) {
     for (const ChartSeries& series : panel.series) {
       for (const ChartPoint& point : series.points) {
         const double value = point.*coordinate;
@@ -97,11 +99,18 @@ std::string GroupOf(const ChartSeries& series) {
                      series.colour);
 }
 
-// 10^k, its exponent raised.
-std::string PowerOfTen(int k) {
-  if (k == 0) return "1";
-  if (k == 1) return "10";
-  return fmt::format(R"(10<tspan dy="-5" font-size="9">{}</tspan>)", k);
+// digit * 10^k, its exponent raised where it has one.
+std::string TickText(int k, int digit) {
+  if (k == 0 || k == 1) return std::to_string(digit * (k == 0 ? 1 : 10));
+  return fmt::format(R"({}10<tspan dy="-5" font-size="9">{}</tspan>)",
+                     digit == 1 ? "" : fmt::format("{}\u00b7", digit), k);
+}
+
+// Whether the tick has a line and a label: every power of ten, and 2 and 5 times one on an axis of
+// few.
+bool IsLabelled(const LogAxis& axis, int digit) {
+  if (digit == 1) return true;
+  return axis.last - axis.first < 1.5 && (digit == 2 || digit == 5);
 }
 
 // Calls visit(decade, digit) for every value digit * 10^decade on the axis.
@@ -120,21 +129,21 @@ std::string Ticks(const LogAxis& x, const LogAxis& y, bool with_y_labels) {
   ForEachTick(x, [&](int k, int digit) {
     const double at = x.At(digit * std::pow(10, k));
     svg += fmt::format("<path d=\"M{:.1f} {}v{}\"/>", at, kPanelHeight, digit == 1 ? 5 : 3);
-    if (digit != 1) return;
+    if (!IsLabelled(x, digit)) return;
     svg += fmt::format(
         "<path d=\"M{0:.1f} 0V{1}\" stroke=\"#dddddd\"/>"
         "<text x=\"{0:.1f}\" y=\"{2}\" text-anchor=\"middle\" stroke=\"none\">{3}</text>\n",
-        at, kPanelHeight, kPanelHeight + 20, PowerOfTen(k));
+        at, kPanelHeight, kPanelHeight + 20, TickText(k, digit));
   });
   ForEachTick(y, [&](int k, int digit) {
     const double at = kPanelHeight - y.At(digit * std::pow(10, k));
     svg += fmt::format("<path d=\"M0 {:.1f}h-{}\"/>", at, digit == 1 ? 5 : 3);
-    if (digit != 1) return;
+    if (!IsLabelled(y, digit)) return;
     svg += fmt::format("<path d=\"M0 {:.1f}H{}\" stroke=\"#dddddd\"/>\n", at, kPanelWidth);
     if (!with_y_labels) return;
     svg +=
         fmt::format("<text x=\"-9\" y=\"{:.1f}\" text-anchor=\"end\" stroke=\"none\">{}</text>\n",
-                    at + 4, PowerOfTen(k));
+                    at + 4, TickText(k, digit));
   });
   return svg;
 }
@@ -156,12 +165,30 @@ std::string LegendOf(const Chart& chart, double width) {
   return svg;
 }
 
-std::string PanelOf(const Chart& chart, size_t which, const LogAxis& x, const LogAxis& y) {
+double GapOf(const Chart& chart) {
+  return chart.kind == ChartKind::kScatter ? kGap : kGapWithLabels;
+}
+
+std::string LineThrough(const ChartSeries& series, const LogAxis& x, const LogAxis& y) {
+  std::string points;
+  for (const ChartPoint& point : series.points) {
+    points += fmt::format("{:.1f},{:.1f} ", x.At(point.x), kPanelHeight - y.At(point.y));
+  }
+  return fmt::format("<polyline points=\"{}\" fill=\"none\" stroke-width=\"1.6\"/>\n", points);
+}
+
+std::string PanelOf(const Chart& chart, size_t which) {
   const ChartPanel& panel = chart.panels[which];
-  std::string svg = fmt::format("<g transform=\"translate({:.1f} {})\">\n",
-                                kLeft + static_cast<double>(which) * (kPanelWidth + kGap), kTop);
+  const bool is_scatter = chart.kind == ChartKind::kScatter;
+  const std::span<const ChartPanel> all(chart.panels);
+  const std::span<const ChartPanel> with_these_axes = is_scatter ? all : all.subspan(which, 1);
+  const LogAxis x = AxisFor(with_these_axes, &ChartPoint::x, kPanelWidth);
+  const LogAxis y = AxisFor(with_these_axes, &ChartPoint::y, kPanelHeight);
+  std::string svg =
+      fmt::format("<g transform=\"translate({:.1f} {})\">\n",
+                  kLeft + static_cast<double>(which) * (kPanelWidth + GapOf(chart)), kTop);
   svg += "<g stroke=\"#444444\" stroke-width=\"1\" fill=\"#222222\">\n";
-  svg += Ticks(x, y, which == 0);
+  svg += Ticks(x, y, which == 0 || !is_scatter);
   svg += fmt::format("\n<rect width=\"{}\" height=\"{}\" fill=\"none\"/>\n</g>\n", kPanelWidth,
                      kPanelHeight);
   svg += fmt::format(
@@ -169,7 +196,7 @@ std::string PanelOf(const Chart& chart, size_t which, const LogAxis& x, const Lo
       "font-weight=\"bold\">{}</text>\n",
       kPanelWidth / 2, Escaped(panel.title));
   svg += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", kPanelWidth / 2,
-                     kPanelHeight + 44, Escaped(chart.x_label));
+                     kPanelHeight + 44, Escaped(panel.x_label));
   if (which == 0) {
     svg += fmt::format(
         "<text transform=\"translate(-50 {}) rotate(-90)\" "
@@ -178,6 +205,7 @@ std::string PanelOf(const Chart& chart, size_t which, const LogAxis& x, const Lo
   }
   for (const ChartSeries& series : panel.series) {
     svg += GroupOf(series);
+    if (!is_scatter) svg += LineThrough(series, x, y);
     for (const ChartPoint& point : series.points) {
       svg += MarkerAt(series, x.At(point.x), kPanelHeight - y.At(point.y));
     }
@@ -189,10 +217,8 @@ std::string PanelOf(const Chart& chart, size_t which, const LogAxis& x, const Lo
 }  // namespace
 
 std::string SvgOf(const Chart& chart) {
-  const LogAxis x = AxisFor(chart, &ChartPoint::x, kPanelWidth);
-  const LogAxis y = AxisFor(chart, &ChartPoint::y, kPanelHeight);
   const auto num_panels = static_cast<double>(chart.panels.size());
-  const double width = kLeft + num_panels * kPanelWidth + (num_panels - 1) * kGap + kRight;
+  const double width = kLeft + num_panels * kPanelWidth + (num_panels - 1) * GapOf(chart) + kRight;
   const double height = kTop + kPanelHeight + kBottom;
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
@@ -201,7 +227,7 @@ std::string SvgOf(const Chart& chart) {
       "<rect width=\"{0}\" height=\"{1}\" fill=\"#ffffff\"/>\n",
       width, height, Escaped(chart.title));
   svg += LegendOf(chart, width);
-  for (size_t k = 0; k < chart.panels.size(); ++k) svg += PanelOf(chart, k, x, y);
+  for (size_t k = 0; k < chart.panels.size(); ++k) svg += PanelOf(chart, k);
   return svg + "</svg>\n";
 }
 

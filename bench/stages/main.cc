@@ -1,0 +1,96 @@
+// Every stage of a release beside its limit, and how it grows:
+//   stages_bench [STAGE...] [--svg FOLDER]     all stages in a few minutes; Markdown to stdout
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+#include <tbb/info.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "bench/stages/stage.h"
+#include "bench/stages/timed_growth.h"
+#include "residua/base/error.h"
+
+namespace residua::bench {
+
+std::vector<int> ThreadCounts() {
+  const int most = tbb::info::default_concurrency();
+  std::vector<int> counts;
+  for (int count = 1; count < most; count *= 2) counts.push_back(count);
+  counts.push_back(most);
+  return counts;
+}
+
+namespace {
+
+struct Stage {
+  std::string name;
+  std::vector<MakeGrowth> (*growths)();
+};
+const std::vector<Stage> kStages = {
+    {"select", SelectGrowths},           {"count", CountGrowths},
+    {"transform", TransformGrowths},     {"sample", SampleGrowths},
+    {"reconstruct", ReconstructGrowths}, {"query", QueryGrowths},
+};
+
+void WriteText(const std::string& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text;
+  file.close();
+  if (!file) Fail(ErrorKind::kBadInput, "{} cannot be written", path);
+}
+
+void Main(const std::vector<std::string>& wanted, const std::string& svg_folder) {
+  std::string summary =
+      "| stage | of | at | residua | ratio to the limit |\n|---|---|---|---|---|\n";
+  std::string details;
+  for (const Stage& stage : kStages) {
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), stage.name) == wanted.end()) {
+      continue;
+    }
+    fmt::print(stderr, "{}\n", stage.name);
+    std::vector<TimedGrowth> growths;
+    details += fmt::format("\n### {}\n", stage.name);
+    if (!svg_folder.empty()) details += fmt::format("![{0}](bench_{0}.svg)\n", stage.name);
+    for (const MakeGrowth& make : stage.growths()) {
+      growths.push_back(TimeGrowth(make()));
+      summary += SummaryRow(growths.back());
+      details += "\n" + TableOf(growths.back());
+    }
+    if (!svg_folder.empty()) {
+      WriteText(fmt::format("{}/bench_{}.svg", svg_folder, stage.name), SvgOfStage(growths));
+    }
+  }
+  fmt::print("{}{}", summary, details);
+}
+
+}  // namespace
+}  // namespace residua::bench
+
+int main(int argc, char** argv) {
+  // Runs of all kinds take turns, so that a busy moment of the machine meets them alike.
+  std::vector<char*> arguments(argv, argv + argc);
+  std::string interleaved = "--benchmark_enable_random_interleaving=true";
+  arguments.insert(arguments.begin() + 1, interleaved.data());
+  int count = static_cast<int>(arguments.size());
+  benchmark::Initialize(&count, arguments.data());
+  CLI::App app("Every stage of a release beside its limit, and how it grows");
+  std::vector<std::string> stages;
+  std::string svg_folder;
+  std::vector<std::string> names;
+  for (const auto& stage : residua::bench::kStages) names.push_back(stage.name);
+  app.add_option("STAGE", stages, "Some stages only")->check(CLI::IsMember(names));
+  app.add_option("--svg", svg_folder, "Also draw a chart of each stage there");
+  CLI11_PARSE(app, count, arguments.data());
+  try {
+    residua::bench::Main(stages, svg_folder);
+  } catch (const residua::Error& error) {
+    fmt::print(stderr, "stages_bench: {}\n", error.what());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "residua/measure/encoded_table.h"
+#include "residua/model/domain.h"
+
+namespace residua::bench {
+
+// Ordinary attributes a0, a1, ... of these sizes.
+Domain DomainOf(const std::vector<int64_t>& sizes);
+Domain EqualSizes(int count, int64_t size);
+// The 14 attributes of the Adult data set.
+Domain AdultDomain();
+
+// Independent uniform codes: every cell is met, which is the hardest case for a cache.
+EncodedTable UniformTable(const Domain& domain, int64_t num_rows);
+
+}  // namespace residua::bench
