@@ -29,7 +29,7 @@ struct SolverOptions {
 NoiseSolution MinimizeSum(const VarianceMatrix& matrix, std::span<const double> cost,
                           std::span<const double> weight, double budget);
 
-// loss = max_j weight[j] * variance_j, by multiplicative updates of the dual.
+// loss = max_j weight[j] * variance_j, by multiplicative updates of the dual, drawn out.
 NoiseSolution MinimizeMax(const VarianceMatrix& matrix, std::span<const double> cost,
                           std::span<const double> weight, double budget,
                           const SolverOptions& options);

@@ -247,6 +247,22 @@ TEST(SelectTest, ACallersOwnLoss) {
   EXPECT_THROW(SelectForLoss(Request(domain, workload), decreasing), Error);
 }
 
+// Many rows near the maximum at once: steps that are not drawn out crawl, and rounding of the dual
+// hides which way is up.
+TEST(SelectTest, TheMaximumConvergesWhereManyRowsAttainIt) {
+  std::string sizes = "2";
+  for (int size = 3; size <= 40; ++size) sizes += "," + std::to_string(size);
+  for (const std::string& domain :
+       {std::string("100:prefix,50:prefix,7,4,2"), std::string("10:range*100"), sizes}) {
+    const Plan plan = Select({ParseDomain(domain),
+                              {ParseMarginalRules("<=3"), {}},
+                              ParseObjective("max-variance"),
+                              BudgetFromPcost(1)});
+    EXPECT_TRUE(plan.converged) << domain;
+    EXPECT_LE(plan.relative_gap, SolverOptions().tolerance) << domain;
+  }
+}
+
 TEST(SelectTest, HugeTablesArePlannedWithoutBeingBuilt) {
   // 10^30 cells: far past 64 bits, planned all the same.
   const Plan plan =
