@@ -151,7 +151,7 @@ void SampleDirectly(const DirectProposal& direct, const Acceptance& acceptance, 
 
 template <typename Out>
 void SampleByCount(const DiscreteGaussianSampler& sampler, BitSource& bits, std::span<Out> out) {
-  if (out.size() <= kMaxDirectDraws && sampler.variance() > kMaxCheapTableVariance) {
+  if (!sampler.PaysForTable(out.size())) {
     sampler.SampleDirect(bits, out);
   } else if (out.size() <= kMaxDrawsOf12) {
     sampler.SampleBricks(12, bits, out);
@@ -168,6 +168,14 @@ DiscreteGaussianSampler::DiscreteGaussianSampler(const Rational& variance, uint6
     : variance_(Validated(variance)),
       acceptance_(variance, error_budget),
       direct_(MakeDirectProposal(variance)) {}
+
+bool DiscreteGaussianSampler::PaysForTable(size_t count) const {
+  if (count > kMaxDirectDraws || variance_ <= kMaxCheapTableVariance) return true;
+  // Two threads that both count themselves below the limit do no harm.
+  if (num_direct_draws_.load(std::memory_order_relaxed) > kMaxDirectDraws) return true;
+  num_direct_draws_.fetch_add(count, std::memory_order_relaxed);
+  return false;
+}
 
 const BrickTable& DiscreteGaussianSampler::Bricks(int log2_bricks) const {
   RESIDUA_CHECK(log2_bricks >= kMinLog2Bricks && log2_bricks <= kMaxLog2Bricks);

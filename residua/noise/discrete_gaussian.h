@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -36,13 +37,16 @@ class DiscreteGaussianSampler {
   explicit DiscreteGaussianSampler(const Rational& variance, uint64_t error_budget = kErrorBudget);
 
   const Rational& variance() const { return variance_; }
+  // Whether a table is worth having for `count` more draws, which are taken note of.
+  bool PaysForTable(size_t count) const;
   const Acceptance& acceptance() const { return acceptance_; }
   const DirectProposal& direct() const { return direct_; }
 
   // Built on first use.
   const BrickTable& Bricks(int log2_bricks) const;
 
-  // Chooses between the two below by the size of `out` and the variance.
+  // Chooses between the two below by the variance, the size of `out` and how much was asked for
+  // before: directly until a table would have paid for itself.
   void Sample(BitSource& bits, std::span<int64_t> out) const;
   void Sample(BitSource& bits, std::span<Int128> out) const;
 
@@ -60,6 +64,7 @@ class DiscreteGaussianSampler {
   Rational variance_;
   Acceptance acceptance_;
   DirectProposal direct_;
+  mutable std::atomic<size_t> num_direct_draws_ = 0;
   mutable std::array<LazyTable, kMaxLog2Bricks - kMinLog2Bricks + 1> tables_;
 };
 
