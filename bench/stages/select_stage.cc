@@ -69,6 +69,7 @@ Growth AlikeAttributes() {
   Growth growth{"select", "attributes", "10 values each, all tables of up to 3, sum of variances",
                 "copying the domain into the plan",
                 "every table and every subset of it by itself (the published way)"};
+  growth.title = "attributes alike";
   for (const int count : {5, 10, 20, 50, 100, 200, 500, 1000}) {
     const SelectRequest request = RequestFor(fmt::format("10*{}", count), "<=3", "sum-variance");
     growth.points.push_back({static_cast<double>(count), Selecting(request), CopyingDomain(request),
@@ -94,6 +95,7 @@ Growth DifferentAttributes(const std::string& objective) {
       "select", "attributes",
       fmt::format("2, 3, 4, ... values: no two alike, all tables of up to 3, {}", objective),
       "writing one exact fraction for each base mechanism"};
+  growth.title = "no two alike, " + objective;
   for (const int count : {5, 10, 20, 50, 100}) {
     std::string sizes = "2";
     for (int size = 3; size < count + 2; ++size) sizes += fmt::format(",{}", size);
@@ -107,6 +109,7 @@ Growth DifferentAttributes(const std::string& objective) {
 Growth PrefixSizes() {
   Growth growth{"select", "size", "prefix sums of one attribute: the basis and the noise",
                 "one Cholesky factorisation of that size"};
+  growth.title = "prefix sums";
   for (const int size : {8, 16, 32, 64, 128, 256}) {
     const auto matrix = std::make_shared<Eigen::MatrixXd>(
         Eigen::MatrixXd::Identity(size, size) * size + Eigen::MatrixXd::Ones(size, size));

@@ -34,6 +34,7 @@ struct Growth {
   std::string limit;
   std::string naive = {};
   std::vector<StagePoint> points = {};
+  std::string title = {};  // of its chart, where `grows_with` does not tell it from the others
 };
 
 // Made one after the other, as each holds its data.

@@ -72,8 +72,13 @@ TimedGrowth TimeGrowth(const Growth& growth) {
   MedianReporter reporter;
   benchmark::RunSpecifiedBenchmarks(&reporter);
   benchmark::ClearRegisteredBenchmarks();
-  TimedGrowth timed{growth.stage, growth.grows_with, growth.setting,
-                    growth.limit, growth.naive,      {}};
+  TimedGrowth timed{growth.stage,
+                    growth.grows_with,
+                    growth.setting,
+                    growth.limit,
+                    growth.naive,
+                    growth.title.empty() ? growth.grows_with : growth.title,
+                    {}};
   for (size_t k = 0; k < growth.points.size(); ++k) {
     TimedPoint point{growth.points[k].x, reporter.Seconds(NameOf(k, "residua")),
                      reporter.Seconds(NameOf(k, "limit")), std::nullopt};
@@ -124,9 +129,8 @@ std::string SvgOfStage(const std::vector<TimedGrowth>& growths) {
       limit.points.push_back({point.x, point.limit});
       if (point.naive) naive.points.push_back({point.x, *point.naive});
     }
-    chart.panels.push_back({fmt::format("{}: {}", stage, growth.grows_with),
-                            growth.grows_with,
-                            {naive, limit, residua}});
+    chart.panels.push_back(
+        {fmt::format("{}: {}", stage, growth.title), growth.grows_with, {naive, limit, residua}});
   }
   return SvgOf(chart);
 }

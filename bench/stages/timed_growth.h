@@ -22,6 +22,7 @@ struct TimedGrowth {
   std::string setting;
   std::string limit;
   std::string naive;
+  std::string title;
   std::vector<TimedPoint> points;
 };
 

@@ -1,0 +1,271 @@
+// Tries to falsify the guarantee: neighbouring files of data, released many times by the whole
+// pipeline (spec, plan, plan file, data source, measurement), and a lower confidence bound on rho
+// from what is published alone. It must stay below the claim, and above it wherever a fault is
+// planted.
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "residua/io/data_source.h"
+#include "residua/io/plan_file.h"
+#include "residua/io/spec.h"
+#include "residua/measure/measure.h"
+#include "residua/measure/residual_transform.h"
+#include "residua/measure/true_counts.h"
+#include "residua/noise/secure_bits.h"
+#include "residua/select/plan_cost.h"
+#include "residua/select/select.h"
+#include "tests/audit/auditor.h"
+#include "tests/io/folder_test.h"
+#include "tests/oracle/deterministic_bits.h"
+
+namespace residua {
+namespace {
+
+using audit::LowerBoundOnRho;
+
+using Cells = std::vector<int64_t>;  // one for each attribute
+
+Eigen::VectorXd Publish(const Plan& plan, const EncodedTable& table,
+                        const MeasureOptions& options) {
+  std::vector<double> numbers;
+  Measure(plan, table, options, [&](NoisyResidual&& residual) {
+    const auto& values = std::get<std::vector<int64_t>>(residual.values);
+    numbers.insert(numbers.end(), values.begin(), values.end());
+  });
+  return Eigen::Map<Eigen::VectorXd>(numbers.data(), static_cast<Eigen::Index>(numbers.size()));
+}
+
+double RhoOf(const Rational& pcost) { return pcost.get_d() / 2; }
+
+class AuditTest : public FolderTest {
+ protected:
+  AuditTest() { options_.counting.num_threads = 1; }
+
+  // A spec of the attributes, its plan as it comes back from its file.
+  Plan PlanFor(const std::string& privacy, const std::string& attributes,
+               const std::string& workload) {
+    Write("people.toml", "[data]\nsource = \"people.csv\"\n[privacy]\n" + privacy + "\n" +
+                             attributes + "\n[workload]\n" + workload + "\n");
+    const Spec spec = ReadReleasableSpec("people.toml");
+    WritePlan("plan.json", {Select(RequestOf(spec)), spec.data});
+    Plan plan = ReadPlan("plan.json").plan;
+    VerifyPlan(plan);
+    return plan;
+  }
+
+  // Ten rows in cell 0 of all attributes, and one more for each of `extra`.
+  static EncodedTable TableWith(const Plan& plan, const std::vector<Cells>& extra) {
+    std::string csv;
+    for (int i = 0; i < plan.domain.size(); ++i) csv += (i > 0 ? "," : "") + plan.domain[i].name;
+    std::vector<Cells> rows(10, Cells(static_cast<size_t>(plan.domain.size()), 0));
+    rows.insert(rows.end(), extra.begin(), extra.end());
+    for (const Cells& row : rows) {
+      csv += "\n";
+      for (size_t i = 0; i < row.size(); ++i) csv += (i > 0 ? "," : "") + std::to_string(row[i]);
+    }
+    Write("people.csv", csv + "\n");
+    return ReadEncodedTable({"people.csv", "", ""}, plan.domain).table;
+  }
+
+  audit::Release ReleaseOf(const Plan& plan, const std::vector<Cells>& extra) {
+    auto table = std::make_shared<const EncodedTable>(TableWith(plan, extra));
+    return [this, plan, table] { return Publish(plan, *table, options_); };
+  }
+
+  double BoundFor(const Plan& plan, const Cells& cell) {
+    return LowerBoundOnRho(ReleaseOf(plan, {cell}), ReleaseOf(plan, {}));
+  }
+
+  MeasureOptions options_;
+};
+
+// The cells of a row that moves the measurements furthest in terms of their noise.
+Cells DearestCells(const Plan& plan) {
+  const ResidualTransform transform(plan.domain, MatrixOfAttributes(plan));
+  Cells cells(static_cast<size_t>(plan.domain.size()), 0), dearest;
+  double most = 0;
+  for (;;) {
+    double cost = 0;
+    for (const AttributeSet& set : MeasuredSets(plan)) {
+      std::vector<int64_t> counts(static_cast<size_t>(NumCellsInMemory(plan.domain, set)));
+      int64_t at = 0;
+      for (const int i : set) at = at * plan.domain[i].size + cells[static_cast<size_t>(i)];
+      counts[static_cast<size_t>(at)] = 1;
+      const TrueResidual moved = transform.Apply(TrueCounts::Marginal(set, counts));
+      double squares = 0;
+      for (const int64_t value : std::get<std::vector<int64_t>>(TrueCounts::Values(moved))) {
+        squares += static_cast<double>(value) * static_cast<double>(value);
+      }
+      cost += squares / IntegerNoiseVariance(plan, set).get_d();
+    }
+    if (cost > most) {
+      most = cost;
+      dearest = cells;
+    }
+    size_t i = cells.size();
+    while (i > 0 && cells[i - 1] + 1 == plan.domain[static_cast<int>(i - 1)].size) {
+      cells[--i] = 0;
+    }
+    if (i == 0) return dearest;
+    ++cells[i - 1];
+  }
+}
+
+constexpr const char* kOrdinary =
+    "[attributes.a]\nintegers = [0, 2]\n[attributes.b]\nintegers = [0, 1]\n[attributes.c]\n"
+    "integers = [0, 3]\n";
+// Mechanisms of the same noise.
+constexpr const char* kAlike =
+    "[attributes.a]\nintegers = [0, 2]\n[attributes.b]\nintegers = [0, 2]\n[attributes.c]\n"
+    "integers = [0, 2]\n";
+constexpr const char* kMixed =
+    "[attributes.a]\nintegers = [0, 7]\nqueries = \"prefix\"\n[attributes.b]\nintegers = [0, 1]\n";
+
+// For `--gtest_output=xml`.
+double Recorded(double bound, double claim) {
+  testing::Test::RecordProperty("bound_over_claim", std::to_string(bound / claim));
+  return bound;
+}
+
+// Below the claim, and near enough to it that a fault would show.
+void ExpectHonest(double bound, double claim) {
+  EXPECT_LT(Recorded(bound, claim), claim);
+  EXPECT_GT(bound, 0.8 * claim);
+}
+
+void ExpectCaught(double bound, double claim) { EXPECT_GT(Recorded(bound, claim), claim); }
+
+TEST_F(AuditTest, Marginals) {
+  const Plan plan = PlanFor("rho = 0.5", kOrdinary, "marginals = \"<=2\"");
+  ExpectHonest(BoundFor(plan, {1, 1, 2}), RhoOf(plan.pcost));
+}
+
+TEST_F(AuditTest, PrefixSumsBesideMarginals) {
+  const Plan plan =
+      PlanFor("rho = 0.5", kMixed, "marginals = \"<=2\"\nobjective = \"max-variance\"");
+  ExpectHonest(BoundFor(plan, DearestCells(plan)), RhoOf(plan.pcost));
+}
+
+TEST_F(AuditTest, ReplacedRows) {
+  const Plan plan =
+      PlanFor("rho = 0.5\nneighbours = \"replace-one\"", kOrdinary, "marginals = \"<=1\"");
+  const double bound = LowerBoundOnRho(ReleaseOf(plan, {{1, 0, 2}}), ReleaseOf(plan, {{2, 1, 3}}));
+  ExpectHonest(bound, RhoOf(plan.pcost));
+}
+
+TEST_F(AuditTest, CatchesNoiseTenPercentLow) {
+  Plan plan = PlanFor("rho = 0.5", kOrdinary, "marginals = \"<=2\"");
+  for (Rational& variance : plan.variances) variance *= Rational(81, 100);
+  ExpectCaught(BoundFor(plan, {1, 1, 2}), RhoOf(plan.pcost));
+}
+
+TEST_F(AuditTest, CatchesABaseMechanismThatIsNotPriced) {
+  const Plan plan = PlanFor("rho = 0.5", kOrdinary, "marginals = \"<=2\"");
+  Rational largest = 0;
+  const std::vector<PricedMechanism> priced = PriceMechanisms(MechanismsOf(plan), plan.variances);
+  for (const PricedMechanism& mechanism : priced) {
+    largest = std::max(largest, Rational(mechanism.squared_sensitivity / mechanism.variance));
+  }
+  ExpectCaught(BoundFor(plan, {1, 1, 2}), RhoOf(plan.pcost - largest));
+}
+
+// The source of mechanism k of the release is DeterministicBits(seed_of(release, k)).
+class SeededPublisher {
+ public:
+  using SeedOf = std::function<uint64_t(uint64_t release, uint64_t mechanism)>;
+  SeededPublisher(const Plan& plan, SeedOf seed_of) : plan_(plan), seed_of_(std::move(seed_of)) {}
+
+  Eigen::VectorXd operator()(const EncodedTable& table) {
+    std::vector<std::unique_ptr<DeterministicBits>> sources;
+    MeasureOptions options;
+    options.counting.num_threads = 1;
+    options.bits_of_thread = [&]() -> BitSource& {
+      const uint64_t seed = seed_of_(num_releases_, sources.size());
+      sources.push_back(std::make_unique<DeterministicBits>(seed));
+      return *sources.back();
+    };
+    ++num_releases_;
+    return Publish(plan_, table, options);
+  }
+
+ private:
+  const Plan& plan_;
+  SeedOf seed_of_;
+  uint64_t num_releases_ = 0;
+};
+
+TEST_F(AuditTest, CatchesARandomStreamUsedTwice) {
+  const Plan plan = PlanFor("rho = 0.5", kAlike, "marginals = \"<=2\"");
+  const EncodedTable with = TableWith(plan, {{1, 2, 0}});
+  const EncodedTable without = TableWith(plan, {});
+  const auto bound_for = [&](const SeededPublisher::SeedOf& seed_of) {
+    SeededPublisher publish(plan, seed_of);
+    return LowerBoundOnRho([&] { return publish(with); }, [&] { return publish(without); },
+                           {.num_training = 2'000, .num_testing = 20'000});
+  };
+  const double claim = RhoOf(plan.pcost);
+  EXPECT_LT(bound_for([](uint64_t release, uint64_t k) { return release * 1000 + k; }), claim);
+  // By all mechanisms of a release; by all releases.
+  ExpectCaught(bound_for([](uint64_t release, uint64_t) { return release; }), claim);
+  ExpectCaught(bound_for([](uint64_t, uint64_t k) { return k; }), claim);
+}
+
+// The mean of the diagonal of Sub^T (Gamma Gamma^T)^-1 Sub in place of its largest entry.
+TEST_F(AuditTest, CatchesABasisPricedWithAnotherCovariance) {
+  const Plan plan = PlanFor("rho = 0.5", kMixed, "marginals = \"<=2\"");
+  std::vector<ResidualBasis> bases = plan.bases;
+  for (ResidualBasis& basis : bases) {
+    const auto* matrix = std::get_if<IntegerMatrix>(&basis.matrix);
+    if (matrix == nullptr) continue;
+    Integer squares = 0;
+    for (const int64_t entry : matrix->entries) squares += Integer(entry) * Integer(entry);
+    basis.squared_sensitivity = squares / Integer(2 * basis.size);
+  }
+  const Rational claimed =
+      PlanPcost({plan.protection, bases, plan.classes, plan.mechanisms}, plan.variances);
+  ASSERT_LT(claimed, plan.pcost);
+  ExpectCaught(BoundFor(plan, DearestCells(plan)), RhoOf(claimed));
+}
+
+// Ada has twelve rows, of which two count.
+class ContributionAudit : public AuditTest {
+ protected:
+  ContributionAudit()
+      : plan_(PlanFor("rho = 0.5\nidentifier = \"person\"\nmax_rows = 2", kVisits,
+                      "marginals = \"<=1\"")) {
+    const std::string others = "person,visit\nbob,0\nbob,1\ncem,2\n";
+    Write("without.csv", others);
+    std::string with = others;
+    for (int k = 0; k < 12; ++k) with += "ada,3\n";
+    Write("with.csv", with);
+  }
+
+  audit::Release ReleaseOf(const std::string& file, const Protection& protection) {
+    return [this, file, protection] {
+      const ReadResult read =
+          ReadEncodedTable({file, "", ""}, plan_.domain, protection, ThreadSecureBits());
+      return Publish(plan_, read.table, options_);
+    };
+  }
+
+  double BoundFor(const Protection& protection) {
+    return LowerBoundOnRho(ReleaseOf("with.csv", protection), ReleaseOf("without.csv", protection),
+                           {.num_training = 60, .num_testing = 200, .cut_off = 1.5});
+  }
+
+  static constexpr const char* kVisits = "[attributes.visit]\nintegers = [0, 3]\n";
+  const Plan plan_;
+};
+
+TEST_F(ContributionAudit, HoldsWithTheBoundAndFailsWithoutIt) {
+  const double claim = RhoOf(plan_.pcost);
+  EXPECT_LT(BoundFor(plan_.protection), claim);
+  Protection unbounded = plan_.protection;
+  unbounded.max_rows = 12;
+  ExpectCaught(BoundFor(unbounded), claim);
+}
+
+}  // namespace
+}  // namespace residua
