@@ -1,9 +1,5 @@
 #include "residua/measure/counting.h"
 
-#include <tbb/info.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,6 +7,7 @@
 
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
+#include "residua/base/threads.h"
 #include "residua/measure/counting_plan.h"
 #include "residua/measure/row_counter.h"
 #include "residua/measure/sum_down.h"
@@ -67,7 +64,7 @@ class BatchCounter {
         sets_(sets),
         plan_(PlanCounting(domain, sets, table.num_rows(),
                            options.memory_budget_bytes / kBytesPerWidenedCell)),
-        arena_(options.num_threads > 0 ? options.num_threads : tbb::info::default_concurrency()),
+        threads_(options.num_threads),
         options_(options),
         budget_(options.memory_budget_bytes) {}
 
@@ -93,12 +90,12 @@ class BatchCounter {
     }
     // Fewer tables than threads can share: split the rows too, where there is memory for it.
     const auto num_tables = static_cast<int64_t>(batch.last - batch.first);
-    const int64_t wanted_tasks = 4 * int64_t{arena_.max_concurrency()};
+    const int64_t wanted_tasks = 4 * int64_t{threads_.count()};
     if (num_tables > 0 && num_tables < wanted_tasks && table_.num_rows() >= kMinShardedRows) {
       const int64_t affordable =
           1 + std::max<int64_t>(budget_ - bytes, 0) / std::max<int64_t>(shard_bytes, 1);
       batch.num_shards = static_cast<int>(
-          std::min({wanted_tasks / num_tables, affordable, int64_t{arena_.max_concurrency()}}));
+          std::min({wanted_tasks / num_tables, affordable, int64_t{threads_.count()}}));
     }
     return batch;
   }
@@ -107,20 +104,20 @@ class BatchCounter {
     const size_t num_tables = batch.last - batch.first;
     const auto num_shards = static_cast<size_t>(std::max(batch.num_shards, 1));
     std::vector<std::vector<std::vector<int64_t>>> cells(num_tables);
-    arena_.execute([&] {
+    threads_.Run([&] {
       if (num_shards == 1) {
-        tbb::parallel_for(size_t{0}, num_tables, [&](size_t t) {
+        ParallelFor(size_t{0}, num_tables, [&](size_t t) {
           const CountedTable& counted = plan_[batch.first + t];
           cells[t] = SumDown(domain_, counted, sets_, CountShard(counted, 0, 1));
         });
         return;
       }
       std::vector<std::vector<Counter>> counters(num_tables * num_shards);
-      tbb::parallel_for(size_t{0}, counters.size(), [&](size_t task) {
+      ParallelFor(size_t{0}, counters.size(), [&](size_t task) {
         counters[task] =
             CountShard(plan_[batch.first + task / num_shards], task % num_shards, num_shards);
       });
-      tbb::parallel_for(size_t{0}, num_tables, [&](size_t t) {
+      ParallelFor(size_t{0}, num_tables, [&](size_t t) {
         std::vector<Counter>& total = counters[t * num_shards];
         for (size_t shard = 1; shard < num_shards; ++shard) {
           std::vector<Counter>& part = counters[t * num_shards + shard];
@@ -164,7 +161,7 @@ class BatchCounter {
   const Domain& domain_;
   std::span<const AttributeSet> sets_;
   std::vector<CountedTable> plan_;
-  tbb::task_arena arena_;
+  Threads threads_;
   CountingOptions options_;
   int64_t budget_;
 };

@@ -1,12 +1,10 @@
 #include "residua/measure/measure.h"
 
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
-
 #include <algorithm>
 #include <optional>
 
 #include "residua/base/error.h"
+#include "residua/base/threads.h"
 #include "residua/measure/residual_transform.h"
 #include "residua/measure/true_counts.h"
 #include "residua/noise/discrete_gaussian.h"
@@ -145,14 +143,13 @@ void Measure(const Plan& plan, const EncodedTable& table, const MeasureOptions& 
       options.bits_of_thread
           ? options.bits_of_thread
           : std::function<BitSource&()>([]() -> BitSource& { return ThreadSecureBits(); });
-  tbb::task_arena arena(options.counting.num_threads > 0 ? options.counting.num_threads
-                                                         : tbb::task_arena::automatic);
+  Threads threads(options.counting.num_threads);
   CountMarginalBatches(
       table, plan.domain, MeasuredSets(plan), options.counting,
       [&](std::vector<TrueMarginal>&& marginals) {
         std::vector<std::optional<NoisyResidual>> noisy(marginals.size());
-        arena.execute([&] {
-          tbb::parallel_for(size_t{0}, marginals.size(), [&](size_t k) {
+        threads.Run([&] {
+          ParallelFor(size_t{0}, marginals.size(), [&](size_t k) {
             const AttributeSet attributes = marginals[k].attributes();
             const Rational variance = IntegerNoiseVariance(plan, attributes);
             TrueResidual residual = transform.Apply(std::move(marginals[k]));

@@ -1,11 +1,10 @@
 #pragma once
 
-#include <tbb/parallel_for.h>
-
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "residua/base/threads.h"
 #include "residua/reconstruct/scratch_buffer.h"
 #include "residua/reconstruct/table_reconstruction.h"
 
@@ -54,7 +53,7 @@ void Complete(const CompletionShape& shape, const double* values,
 template <typename Body>
 void ForEach(bool is_parallel, int64_t count, const Body& body) {
   if (is_parallel && count > 1) {
-    tbb::parallel_for(int64_t{0}, count, body);
+    ParallelFor(int64_t{0}, count, body);
   } else {
     for (int64_t k = 0; k < count; ++k) body(k);
   }

@@ -1,13 +1,12 @@
 #include "residua/reconstruct/joint_covariance.h"
 
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
+#include "residua/base/threads.h"
 #include "residua/reconstruct/axis_sweeps.h"
 
 namespace residua {
@@ -199,9 +198,9 @@ void JointCovariance::ApplyProducts(const AttributeSet& set, double variance,
 void JointCovariance::Apply(std::span<const double> vector, std::span<double> result) {
   RESIDUA_CHECK(static_cast<int64_t>(vector.size()) == num_cells());
   RESIDUA_CHECK(static_cast<int64_t>(result.size()) == num_cells());
-  tbb::parallel_for(size_t{0}, tables_.size(),
-                    [&](size_t t) { Contract(tables_[t], vector.data() + begin_[t]); });
-  tbb::parallel_for(size_t{0}, shared_.size(), [&](size_t id) {
+  ParallelFor(size_t{0}, tables_.size(),
+              [&](size_t t) { Contract(tables_[t], vector.data() + begin_[t]); });
+  ParallelFor(size_t{0}, shared_.size(), [&](size_t id) {
     SharedSet& set = shared_[id];
     std::fill(set.values.begin(), set.values.end(), 0.0);
     for (const auto& part : set.parts) {
@@ -210,7 +209,7 @@ void JointCovariance::Apply(std::span<const double> vector, std::span<double> re
     }
     ApplyProducts(set.attributes, set.variance, set.values.data());
   });
-  tbb::parallel_for(size_t{0}, tables_.size(), [&](size_t t) {
+  ParallelFor(size_t{0}, tables_.size(), [&](size_t t) {
     double* cells = result.data() + begin_[t];
     std::copy(vector.begin() + begin_[t], vector.begin() + begin_[t + 1], cells);
     ApplyProducts(tables_[t].attributes, tables_[t].variance, cells);

@@ -1,15 +1,12 @@
 #include "residua/reconstruct/nonnegative_tables.h"
 
-#include <tbb/info.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
+#include "residua/base/threads.h"
 #include "residua/reconstruct/axis_sweeps.h"
 #include "residua/reconstruct/joint_covariance.h"
 #include "residua/reconstruct/table_batches.h"
@@ -113,7 +110,7 @@ class DualAscent {
     for (std::vector<double>* vector : {&p_, &u_, &u_before_, &ku_, &ku_before_}) {
       vector->assign(num_cells, 0.0);
     }
-    tbb::parallel_for(size_t{0}, tables.size(), [&](size_t t) {
+    ParallelFor(size_t{0}, tables.size(), [&](size_t t) {
       ReconstructionWorkspace workspace;
       ReconstructInto(index, tables[t], workspace, Cells(p_, t));
     });
@@ -135,7 +132,7 @@ class DualAscent {
       double mixed_in = 0, uku = 0, up = 0, ur = 0;
     };
     std::vector<Sums> sums_of(tables_.size());
-    tbb::parallel_for(size_t{0}, tables_.size(), [&](size_t t) {
+    ParallelFor(size_t{0}, tables_.size(), [&](size_t t) {
       const std::vector<double> product = ProductTable(proportions_, tables_[t], total_);
       Sums& sums = sums_of[t];
       for (size_t c = 0; c < product.size(); ++c) {
@@ -164,7 +161,7 @@ class DualAscent {
 
   void Step() {
     std::vector<double> moved_uphill(tables_.size());
-    tbb::parallel_for(size_t{0}, tables_.size(), [&](size_t t) {
+    ParallelFor(size_t{0}, tables_.size(), [&](size_t t) {
       const double length = step_lengths_[t];
       double uphill = 0;
       for (size_t at = Begin(t); at < Begin(t + 1); ++at) {
@@ -193,7 +190,7 @@ class DualAscent {
 
   // q, in place of p.
   std::vector<double> Finish(double mixed_in) && {
-    tbb::parallel_for(size_t{0}, tables_.size(), [&](size_t t) {
+    ParallelFor(size_t{0}, tables_.size(), [&](size_t t) {
       const std::vector<double> product = ProductTable(proportions_, tables_[t], total_);
       for (size_t c = 0; c < product.size(); ++c) {
         const size_t at = Begin(t) + c;
@@ -240,7 +237,7 @@ class DualAscent {
       }
     }
     std::vector<double> distance(static_cast<size_t>(sets.size()));
-    tbb::parallel_for(int64_t{0}, sets.size(), [&](int64_t id) {
+    ParallelFor(int64_t{0}, sets.size(), [&](int64_t id) {
       const AttributeSet set(sets[id].begin(), sets[id].end());
       std::vector<double> difference = ProductTable(proportions_, set, total_);
       std::vector<double> counts(difference.size());
@@ -345,9 +342,8 @@ NonnegativeTables ReconstructNonnegative(const ResidualIndex& index,
     result.counts.assign(static_cast<size_t>(result.begin.back()), result.total);
     return result;
   }
-  tbb::task_arena arena(options.num_threads > 0 ? options.num_threads
-                                                : tbb::info::default_concurrency());
-  arena.execute([&] {
+  Threads threads(options.num_threads);
+  threads.Run([&] {
     DualAscent ascent(index, result.tables, result.total);
     DualAscent::Progress progress = ascent.Check();
     while (result.iterations < options.max_iterations &&

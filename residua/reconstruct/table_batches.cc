@@ -1,10 +1,6 @@
 #include "residua/reconstruct/table_batches.h"
 
-#include <tbb/blocked_range.h>
 #include <tbb/enumerable_thread_specific.h>
-#include <tbb/info.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <atomic>
@@ -13,6 +9,7 @@
 
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
+#include "residua/base/threads.h"
 #include "residua/reconstruct/completion.h"
 #include "residua/reconstruct/table_reconstruction.h"
 
@@ -38,9 +35,9 @@ class SharedFaces {
     face_ids_.resize(static_cast<size_t>(num_faces));
     std::vector<std::atomic<bool>> is_asked(begin_.size());
     const auto ask = [&](int64_t id) { return !is_asked[static_cast<size_t>(id)].exchange(true); };
-    tbb::parallel_for(tbb::blocked_range<size_t>(0, tables.size()), [&](const auto& range) {
+    ParallelForStretches(size_t{0}, tables.size(), [&](size_t begin, size_t end) {
       std::vector<int64_t> last;
-      for (size_t t = range.begin(); t < range.end(); ++t) {
+      for (size_t t = begin; t < end; ++t) {
         if (!IsSuitable(tables[t])) continue;
         last.resize(tables[t].size(), -1);
         FindFaces(tables[t], last);
@@ -136,7 +133,7 @@ class SharedFaces {
     }
     tbb::enumerable_thread_specific<ReconstructionWorkspace> workspaces;
     for (const auto& members : by_order) {
-      tbb::parallel_for(size_t{0}, members.size(), [&](size_t m) {
+      ParallelFor(size_t{0}, members.size(), [&](size_t m) {
         const int64_t id = members[m];
         const AttributeSet set = SetOf(id);
         std::vector<int64_t> faces(set.size(), -1);
@@ -199,17 +196,16 @@ void ReconstructTables(const ResidualIndex& index, std::span<const AttributeSet>
     Fail(ErrorKind::kBadInput, "batches of {} bytes by {} threads; neither may be negative",
          options.batch_bytes, options.num_threads);
   }
-  tbb::task_arena arena(options.num_threads > 0 ? options.num_threads
-                                                : tbb::info::default_concurrency());
+  Threads threads(options.num_threads);
   tbb::enumerable_thread_specific<ReconstructionWorkspace> workspaces;
   const int64_t batch_cells = options.batch_bytes / static_cast<int64_t>(sizeof(double));
   ScratchBuffer buffer;
   std::vector<int64_t> begin;
   std::vector<int64_t> num_cells(tables.size());
   std::optional<SharedFaces> faces;
-  arena.execute([&] {
-    tbb::parallel_for(size_t{0}, tables.size(),
-                      [&](size_t t) { num_cells[t] = index.NumCells(tables[t]); });
+  threads.Run([&] {
+    ParallelFor(size_t{0}, tables.size(),
+                [&](size_t t) { num_cells[t] = index.NumCells(tables[t]); });
     faces.emplace(index, tables, kMaxFaceCells);
   });
   for (size_t first = 0; first < tables.size();) {
@@ -222,11 +218,11 @@ void ReconstructTables(const ResidualIndex& index, std::span<const AttributeSet>
     const auto counts_of = [&](size_t t) {
       return std::span(counts + begin[t], static_cast<size_t>(begin[t + 1] - begin[t]));
     };
-    arena.execute([&] {
-      tbb::parallel_for(tbb::blocked_range<size_t>(first, last), [&](const auto& range) {
+    threads.Run([&] {
+      ParallelForStretches(first, last, [&](size_t begin_table, size_t end_table) {
         ReconstructionWorkspace& workspace = workspaces.local();
         faces->Make(
-            range.begin(), range.end(), workspace, [&](size_t t) { return counts_of(t - first); },
+            begin_table, end_table, workspace, [&](size_t t) { return counts_of(t - first); },
             [&](size_t t) { ReconstructInto(index, tables[t], workspace, counts_of(t - first)); });
       });
       for (size_t t = 0; t < last - first; ++t) {

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <tbb/blocked_range.h>
+#include <tbb/info.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#if defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
+#endif
+
+namespace residua {
+
+// What happened before a piece of parallel work happens before all its parts, and these before what
+// comes after. ThreadSanitizer cannot see it, as it happens within oneTBB's library, and is told.
+class ForkAndJoin {
+ public:
+  ForkAndJoin() { Release(&fork_); }
+  ~ForkAndJoin() { Acquire(&join_); }
+  ForkAndJoin(const ForkAndJoin&) = delete;
+  ForkAndJoin& operator=(const ForkAndJoin&) = delete;
+
+  // As long as a part runs.
+  class Part {
+   public:
+    explicit Part(ForkAndJoin& whole) : whole_(whole) { Acquire(&whole_.fork_); }
+    ~Part() { Release(&whole_.join_); }
+    Part(const Part&) = delete;
+    Part& operator=(const Part&) = delete;
+
+   private:
+    ForkAndJoin& whole_;
+  };
+
+ private:
+#if defined(__SANITIZE_THREAD__)
+  static void Release(char* what) { __tsan_release(what); }
+  static void Acquire(char* what) { __tsan_acquire(what); }
+#else
+  static void Release(char*) {}
+  static void Acquire(char*) {}
+#endif
+  char fork_ = 0;
+  char join_ = 0;
+};
+
+// body(k) for every k from `first` up to but not `last`, by the threads of the caller.
+template <typename Index, typename Body>
+void ParallelFor(Index first, Index last, const Body& body) {
+  ForkAndJoin whole;
+  tbb::parallel_for(first, last, [&](Index k) {
+    const ForkAndJoin::Part part(whole);
+    body(k);
+  });
+}
+
+// The same by stretches: body(first, last) for each.
+template <typename Index, typename Body>
+void ParallelForStretches(Index first, Index last, const Body& body) {
+  ForkAndJoin whole;
+  tbb::parallel_for(tbb::blocked_range<Index>(first, last),
+                    [&](const tbb::blocked_range<Index>& stretch) {
+                      const ForkAndJoin::Part part(whole);
+                      body(stretch.begin(), stretch.end());
+                    });
+}
+
+// A number of threads to run parallel work with; 0 is as many as there are processors.
+class Threads {
+ public:
+  explicit Threads(int count) : arena_(count > 0 ? count : tbb::info::default_concurrency()) {}
+
+  int count() const { return arena_.max_concurrency(); }
+
+  template <typename Work>
+  void Run(const Work& work) {
+    ForkAndJoin whole;
+    arena_.execute([&] {
+      const ForkAndJoin::Part part(whole);
+      work();
+    });
+  }
+
+ private:
+  tbb::task_arena arena_;
+};
+
+}  // namespace residua
