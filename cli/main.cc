@@ -56,10 +56,8 @@ int main(int argc, char** argv) {
   } catch (const residua::Error& error) {
     return Report(error.what(),
                   error.kind() == residua::ErrorKind::kRefused ? kExitRefused : kExitBadInput);
-  } catch (const std::bad_alloc&) {
-    return Report("not enough memory; ask for fewer or smaller tables", kExitBadInput);
   } catch (const std::exception& error) {
-    return Report(error.what(), kExitBadInput);
+    return Report(residua::MessageOf(error), kExitBadInput);
   }
   return 0;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -22,6 +23,14 @@ class Error : public std::runtime_error {
  private:
   ErrorKind kind_;
 };
+
+// The message of any exception, in words: memory that ran out says so.
+inline std::string MessageOf(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
+    return "not enough memory; ask for fewer or smaller tables";
+  }
+  return error.what();
+}
 
 template <typename... Args>
 [[noreturn]] void Fail(ErrorKind kind, fmt::format_string<Args...> format, Args&&... args) {

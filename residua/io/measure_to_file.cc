@@ -127,7 +127,7 @@ MeasureOutcome MeasureToFile(const MeasureRequest& request) {
                              "forgive {} --ledger {} --reason ...",
                              entry, ledger_path.string());
     throw Error(ErrorKind::kIo, fmt::format("{}; the spend stays reserved as entry {} of {}: {}",
-                                            error.what(), entry, ledger_path.string(), remedy));
+                                            MessageOf(error), entry, ledger_path.string(), remedy));
   }
   return OutcomeOf(ledger, entry, !has_ledger, false);
 }

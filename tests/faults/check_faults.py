@@ -1,0 +1,258 @@
+#!/usr/bin/env python3
+"""check_faults.py RESIDUA SHIM: the system fails in every way of docs/security.md's table, and residua loses nothing, hides
+no budget and says what happened in one line."""
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+binary, shim = (os.path.abspath(argument) for argument in sys.argv[1:3])
+LEDGER = "people.csv.ledger"
+RESERVED = "reserved, not confirmed"
+LARGE_CELLS = 700
+
+
+def run(*arguments, faults=None, limit=None):
+    environment = dict(os.environ)
+    if faults is not None:
+        environment.update({name: str(value) for name, value in faults.items()}, LD_PRELOAD=shim)
+    return subprocess.run([binary, *arguments], capture_output=True, text=True, env=environment, timeout=120,
+                          preexec_fn=limit)
+
+
+def write_spec(name, sizes, rows):
+    with open("people.csv", "w", encoding="utf-8") as file:
+        file.write(",".join(sizes) + "\n")
+        for row in range(rows):
+            file.write(",".join(str(row * 7 % size) for size in sizes.values()) + "\n")
+    with open(name, "w", encoding="utf-8") as file:
+        file.write('[data]\nsource = "people.csv"\n[privacy]\nrho = "1/2"\n[workload]\nmarginals = "<=3"\n')
+        for attribute, size in sizes.items():
+            file.write(f"[attributes.{attribute}]\nsize = {size}\n")
+
+
+def folder(name):
+    """The absolute path, as the shim compares it."""
+    return os.path.join(os.path.realpath("."), name)
+
+
+def entries(*kinds):
+    listed = run("ledger", "--ledger", LEDGER, "--json")
+    assert listed.returncode == 0, listed.stderr
+    return [entry for entry in json.loads(listed.stdout)["entries"] if entry["kind"] in kinds]
+
+
+def spends():
+    return entries(RESERVED, "spent")
+
+
+def reserved():
+    return entries(RESERVED)
+
+
+def expect_one_line(result, code, *words):
+    lines = [line for line in result.stderr.splitlines() if line.startswith("residua: ")]
+    assert result.returncode == code, (result.returncode, result.stderr)
+    assert len(lines) == 1 and result.stderr.splitlines()[-1] == lines[0], result.stderr
+    for word in words:
+        assert word in lines[0], (word, lines[0])
+
+
+def expect_nothing_spent():
+    assert not os.path.exists(LEDGER) or spends() == [], "budget was spent"
+
+
+def expect_no_measurement():
+    assert not os.path.exists("out/m.parquet")
+
+
+def measure(**options):
+    return run("measure", "plan.json", "-o", "out/m.parquet", **options)
+
+
+def disk_full_while_writing_the_measurement():
+    expect_one_line(measure(faults={"FAULT_FOLDER": folder("out"), "FAULT_DISK_BYTES": 5000}), 1,
+                    "No space left on device", "stays reserved as entry", "ledger forgive")
+    assert len(reserved()) == 1
+    expect_no_measurement()
+
+
+def disk_full_while_writing_a_release():
+    faults = {"FAULT_FOLDER": folder("out"), "FAULT_DISK_BYTES": 5000}
+    expect_one_line(run("release", "people.toml", "-o", "out/r", "--yes", faults=faults), 1,
+                    "No space left on device", "run the same command again")
+    assert len(reserved()) == 1
+    again = run("release", "people.toml", "-o", "out/r", "--yes")
+    assert again.returncode == 0, again.stderr
+    assert len(spends()) == 1 and reserved() == []
+
+
+def disk_full_while_writing_tables():
+    assert measure().returncode == 0
+    faults = {"FAULT_FOLDER": folder("tables"), "FAULT_DISK_BYTES": 3000}
+    expect_one_line(run("tables", "out/m.parquet", "-o", "tables", faults=faults), 1, "No space left on device")
+    assert run("tables", "out/m.parquet", "-o", "tables").returncode == 0
+
+
+def disk_full_while_writing_the_ledger():
+    expect_one_line(measure(faults={"FAULT_FOLDER": folder(LEDGER), "FAULT_DISK_BYTES": 100}), 1, LEDGER, "full")
+    expect_nothing_spent()
+    expect_no_measurement()
+
+
+def disk_full_for_the_second_spend():
+    assert measure().returncode == 0
+    with open(LEDGER, "rb") as file:
+        before = file.read()
+    result = run("measure", "plan.json", "-o", "out/again.parquet", "--again", faults={"FAULT_FOLDER": folder(LEDGER), "FAULT_DISK_BYTES": 100})
+    assert result.returncode != 0 and not os.path.exists("out/again.parquet")
+    with open(LEDGER, "rb") as file:
+        assert file.read() == before
+
+
+def read_only_output():
+    expect_one_line(measure(faults={"FAULT_FOLDER": folder("out"), "FAULT_READ_ONLY": 1}), 1, "out/m.parquet",
+                    "Read-only file system")
+    expect_nothing_spent()
+
+
+def read_only_ledger():
+    expect_one_line(measure(faults={"FAULT_FOLDER": folder(LEDGER), "FAULT_READ_ONLY": 1}), 1, LEDGER, "Read-only")
+    expect_no_measurement()
+
+
+def no_entropy():
+    expect_one_line(measure(faults={"FAULT_ENTROPY_CALLS": 0}), 1, "random bits")
+    expect_nothing_spent()
+    expect_no_measurement()
+
+
+def entropy_that_ends():
+    """Each thread keys its own source: whichever call fails, a spend is either not made or on record."""
+    for calls in range(1, 8):
+        result = measure(faults={"FAULT_ENTROPY_CALLS": calls})
+        if result.returncode == 0:
+            return
+        expect_one_line(result, 1, "random bits")
+        expect_no_measurement()
+        if "reserved as entry" in result.stderr:
+            assert len(reserved()) == 1
+        else:
+            expect_nothing_spent()
+        clean_up()
+
+
+def no_memory():
+    """700 x 700 x 700 counts of 8 bytes in an address space of 2 GiB."""
+    write_spec("large.toml", {"a": LARGE_CELLS, "b": LARGE_CELLS, "c": LARGE_CELLS}, 100)
+    assert run("plan", "large.toml", "-o", "plan.json").returncode == 0
+    limit = 2 << 30
+    result = measure(limit=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+    expect_one_line(result, 1, "memory")
+    expect_no_measurement()
+    if "reserved as entry" in result.stderr:
+        assert len(reserved()) == 1
+    else:
+        expect_nothing_spent()
+
+
+def clock_that_goes_back():
+    assert measure().returncode == 0
+    result = run("measure", "plan.json", "-o", "out/again.parquet", "--again", faults={"FAULT_CLOCK": -10**8})
+    expect_one_line(result, 2, "spent")
+    result = run("ledger", "grant", "--rho", "1", "--ledger", LEDGER, "--reason", "more", faults={"FAULT_CLOCK": -10**8})
+    assert result.returncode == 0, result.stderr
+    result = run("measure", "plan.json", "-o", "out/again.parquet", "--again", faults={"FAULT_CLOCK": -10**8})
+    assert result.returncode == 0, result.stderr
+    assert len(spends()) == 2
+    listed = run("ledger", "--ledger", LEDGER).stdout.splitlines()
+    assert len([line for line in listed if "spent" in line]) >= 2, listed
+
+
+def ledger_locked_by_another():
+    assert measure().returncode == 0
+    other = sqlite3.connect(LEDGER)
+    other.execute("BEGIN EXCLUSIVE")
+    expect_one_line(run("measure", "plan.json", "-o", "out/again.parquet", "--again"), 1, LEDGER, "lock")
+    other.rollback()
+    other.close()
+    assert len(spends()) == 1 and not os.path.exists("out/again.parquet")
+
+
+def ledger_damaged():
+    assert measure().returncode == 0
+    size = os.path.getsize(LEDGER)
+    for damage in ("header", "middle", "cut", "empty"):
+        shutil.copy(LEDGER, "kept")
+        with open(LEDGER, "r+b") as file:
+            if damage in ("header", "middle"):
+                file.seek(0 if damage == "header" else size // 2)
+                file.write(os.urandom(size // 4))
+            else:
+                file.truncate(size // 3 if damage == "cut" else 0)
+        result = run("measure", "plan.json", "-o", "out/again.parquet", "--again")
+        assert result.returncode in (1, 2) and LEDGER in result.stderr, (damage, result)
+        assert len([line for line in result.stderr.splitlines() if line.startswith("residua: ")]) == 1, result.stderr
+        assert not os.path.exists("out/again.parquet"), damage
+        shutil.move("kept", LEDGER)
+
+
+def signal_at_any_moment():
+    """As from a terminal or a scheduler; kill -9 has tests of its own (cli.kill_measure, cli.kill_release)."""
+    draw = random.Random(1)
+    for attempt in range(24):
+        process = subprocess.Popen([binary, "measure", "plan.json", "-o", "out/m.parquet"], stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        try:
+            process.wait(draw.random() * 0.25)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGINT if attempt % 2 == 0 else signal.SIGTERM)
+            process.wait()
+        if os.path.exists("out/m.parquet"):
+            assert run("verify", "out/m.parquet").returncode == 0
+            assert len(spends()) == 1
+        elif os.path.exists(LEDGER):
+            assert len(spends()) == len(reserved()) <= 1
+        clean_up()
+
+
+def clean_up():
+    for name in os.listdir("."):
+        if name.startswith(LEDGER) or name == "tables":
+            shutil.rmtree(name) if os.path.isdir(name) else os.remove(name)
+    shutil.rmtree("out", ignore_errors=True)
+    os.mkdir("out")
+
+
+FAULTS = [
+    disk_full_while_writing_the_measurement, disk_full_while_writing_a_release, disk_full_while_writing_tables,
+    disk_full_while_writing_the_ledger, disk_full_for_the_second_spend, read_only_output, read_only_ledger, no_entropy,
+    entropy_that_ends, no_memory, clock_that_goes_back, ledger_locked_by_another, ledger_damaged, signal_at_any_moment,
+]
+
+
+def main():
+    failed = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        os.chdir(scratch)
+        for fault in FAULTS:
+            clean_up()
+            write_spec("people.toml", {"a": 40, "b": 30, "c": 20}, 20000)
+            assert run("plan", "people.toml", "-o", "plan.json").returncode == 0
+            try:
+                fault()
+                print("ok  ", fault.__name__)
+            except AssertionError as error:
+                failed += 1
+                print("FAIL", fault.__name__, error)
+    print(f"{len(FAULTS)} faults, {failed} failed")
+    return failed > 0
+
+
+sys.exit(main())
