@@ -6,6 +6,7 @@
 
 #include "residua/base/error.h"
 #include "residua/io/file.h"
+#include "residua/io/format_version.h"
 #include "residua/privacy/protection.h"
 
 namespace residua {
@@ -178,10 +179,7 @@ Ledger Ledger::Open(const std::filesystem::path& path) {
     }
     Fail(ErrorKind::kBadInput, "{}: is not a residua ledger", ledger.name_);
   }
-  if (version.Integer(0) != kSchemaVersion) {
-    Fail(ErrorKind::kBadInput, "{}: ledger format {} is not the format {} that this version reads",
-         ledger.name_, version.Integer(0), kSchemaVersion);
-  }
+  CheckFormatVersion(fmt::format("{}: ledger", ledger.name_), version.Integer(0), kSchemaVersion);
   return ledger;
 }
 
