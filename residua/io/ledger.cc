@@ -180,6 +180,17 @@ Ledger Ledger::Open(const std::filesystem::path& path) {
     Fail(ErrorKind::kBadInput, "{}: is not a residua ledger", ledger.name_);
   }
   CheckFormatVersion(fmt::format("{}: ledger", ledger.name_), version.Integer(0), kSchemaVersion);
+  // A trigger could drop a spend, and a view show what nobody wrote.
+  Statement others(ledger.name_, ledger.database_,
+                   "SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE 'sqlite^_%' ESCAPE '^' "
+                   "AND (type <> 'table' OR name <> 'entries')");
+  others.Step();
+  if (others.Integer(0) != 0) {
+    Fail(ErrorKind::kRefused,
+         "{}: the ledger holds triggers, views or tables that residua did not make; restore it "
+         "from a copy: without it no budget can be spent",
+         ledger.name_);
+  }
   return ledger;
 }
 
