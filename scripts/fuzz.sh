@@ -34,7 +34,8 @@ fuzz_one() {
 
 if [ "$seconds" = keep ]; then
   for name in "${names[@]}"; do
-    "build/fuzz/fuzz/${name}_fuzz" -merge=1 "${limits[@]}" "fuzz/corpus/$name" "build/fuzz/corpus/$name" 2> /dev/null
+    "build/fuzz/fuzz/${name}_fuzz" -set_cover_merge=1 -use_counters=0 "${limits[@]}" "fuzz/corpus/$name" \
+      "build/fuzz/corpus/$name" 2> /dev/null
   done
   exit
 fi
