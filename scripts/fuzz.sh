@@ -6,41 +6,36 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=$1
 shift
-names=("$@")
-if [ ${#names[@]} -eq 0 ]; then
-  for source in fuzz/*_fuzz.cc; do names+=("$(basename "$source" _fuzz.cc)"); done
+if [ $# -eq 0 ]; then
+  mapfile -t names < <(basename --suffix=_fuzz.cc fuzz/*_fuzz.cc)
+  set -- "${names[@]}"
+fi
+if [ $# -gt 1 ]; then
+  printf '%s\n' "$@" | xargs -P "$(nproc)" -n 1 scripts/fuzz.sh "$seconds"
+  exit
 fi
 
+name=$1
+log=build/fuzz/$name.log
+fuzzer=build/fuzz/fuzz/${name}_fuzz
+corpora=("build/fuzz/corpus/$name" "fuzz/corpus/$name")
 # An input that takes longer or more memory than these is a finding: readers must refuse, not labour.
-limits=(-timeout=10 -rss_limit_mb=2048 -max_len=8192)
+options=(-timeout=30 -rss_limit_mb=2048 -max_len=8192)
+mkdir -p "${corpora[@]}" build/fuzz/findings
 TMPDIR=$(mktemp -d)
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
 
-fuzz_one() {
-  local name=$1 log=build/fuzz/$1.log dictionary=() summary
-  [ -f "fuzz/dictionary/$name.txt" ] && dictionary=("-dict=fuzz/dictionary/$name.txt")
-  mkdir -p "build/fuzz/corpus/$name" build/fuzz/findings
-  if "build/fuzz/fuzz/${name}_fuzz" "${limits[@]}" "${dictionary[@]}" "-max_total_time=$seconds" -print_final_stats=1 \
-      "-artifact_prefix=build/fuzz/findings/$name-" "build/fuzz/corpus/$name" "fuzz/corpus/$name" > "$log" 2>&1; then
-    summary=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
-    echo "fuzz: $name: $summary inputs in $seconds s, no finding"
-  else
-    echo "fuzz: $name: a finding in build/fuzz/findings, explained in $log:" >&2
-    grep -m1 -E 'ERROR|what\(\)|runtime error' "$log" >&2 || tail -3 "$log" >&2
-    return 1
-  fi
-}
-
 if [ "$seconds" = keep ]; then
-  for name in "${names[@]}"; do
-    "build/fuzz/fuzz/${name}_fuzz" -set_cover_merge=1 -use_counters=0 "${limits[@]}" "fuzz/corpus/$name" \
-      "build/fuzz/corpus/$name" 2> /dev/null
-  done
+  "$fuzzer" "${options[@]}" -set_cover_merge=1 -use_counters=0 "${corpora[1]}" "${corpora[0]}" > "$log" 2>&1
   exit
 fi
-export -f fuzz_one
-export seconds
-# Arrays are not exported; xargs starts a shell a target.
-export limits_text="${limits[*]}"
-printf '%s\n' "${names[@]}" | xargs -P "$(nproc)" -I{} bash -c 'read -ra limits <<< "$limits_text"; fuzz_one "$1"' _ {}
+options+=("-max_total_time=$seconds" -print_final_stats=1 "-artifact_prefix=build/fuzz/findings/$name-")
+if [ -f "fuzz/dictionary/$name.txt" ]; then options+=("-dict=fuzz/dictionary/$name.txt"); fi
+if "$fuzzer" "${options[@]}" "${corpora[@]}" > "$log" 2>&1; then
+  echo "fuzz: $name: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs in $seconds s, no finding"
+else
+  echo "fuzz: $name: a finding in build/fuzz/findings, explained in $log:" >&2
+  grep -m1 -E 'ERROR|what\(\)|runtime error' "$log" >&2 || tail -3 "$log" >&2
+  exit 1
+fi

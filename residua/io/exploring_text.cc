@@ -157,6 +157,10 @@ std::string ToString(const MarginalRule& rule) {
 
 int FindAttribute(const Domain& domain, std::string_view name) {
   if (const auto index = domain.Find(name)) return *index;
+  if (domain[0].name == "0") {
+    Fail(ErrorKind::kBadInput, "there is no attribute '{}'; attributes are numbered 0 to {}",
+         ShownText(name), domain.size() - 1);
+  }
   int closest = 0;
   int least = INT32_MAX;
   for (int i = 0; i < domain.size(); ++i) {
@@ -166,11 +170,6 @@ int FindAttribute(const Domain& domain, std::string_view name) {
       least = distance;
       closest = i;
     }
-  }
-  const bool indices = domain[0].name == "0";
-  if (indices) {
-    Fail(ErrorKind::kBadInput, "there is no attribute '{}'; attributes are numbered 0 to {}",
-         ShownText(name), domain.size() - 1);
   }
   Fail(ErrorKind::kBadInput, "there is no attribute '{}'; did you mean '{}'?", ShownText(name),
        ShownText(domain[closest].name));
