@@ -1,16 +1,9 @@
 #!/usr/bin/env bash
 # Puts DuckDB's shared library and C header into build/duckdb, unless the system has a DuckDB that
-# a program can be built with. Both come from npm packages, pinned and checksummed.
+# a program can be built with. Both come from npm packages, pinned and checksummed in duckdb.pins.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# package, version, checksum of the package, file inside it, checksum of the file
-library=("@duckdb/node-bindings-linux-x64" 1.5.6-r.1
-  1b9f82478539bb9a1d1df44bd103121a12ae52142c07158dc52b97d2ec1d69ff package/libduckdb.so
-  3f4962cdd266eab2b479a5b5a4a6d063d279b2954ae814ed00385d553b747633)
-header=(duckdb 1.4.4
-  5bb967dcbcd517670ba5f169f238fb9d6787e53752c60ebe24386169d76941ed package/src/duckdb/src/include/duckdb.h
-  cbe6a827284375c5a646b8f27dbd3a00808ce8738b5bbb49c190cb1e08540281)
 target=build/duckdb
 
 has_checksum() { [ -f "$1" ] && echo "$2  $1" | sha256sum --check --status -; }
@@ -63,5 +56,6 @@ if [ "$(uname -s)-$(uname -m)" != Linux-x86_64 ]; then
   echo "fetch_duckdb: no DuckDB is pinned for $(uname -s) on $(uname -m); install DuckDB (duckdb.h and libduckdb) on the system" >&2
   exit 1
 fi
-fetch "${library[@]}"
-fetch "${header[@]}"
+while read -r -a pin <&3; do
+  [ "${pin[0]}" = "#" ] || fetch "${pin[@]}"
+done 3< scripts/duckdb.pins

@@ -5,6 +5,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace residua {
@@ -13,11 +14,15 @@ namespace residua {
 // safety: the request is well formed and will not be carried out.
 enum class ErrorKind { kBadInput, kTooLarge, kIo, kRefused, kEntropy, kBroken };
 
+// Control characters, line breaks among them, as \x0a: names and values from files may hold any.
+std::string WithoutControls(std::string_view text);
+
 // The only exception type residua throws on purpose. `what()` is one line that names the file, the
 // key or the parameter, and the remedy.
 class Error : public std::runtime_error {
  public:
-  Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
+  Error(ErrorKind kind, std::string_view message)
+      : std::runtime_error(WithoutControls(message)), kind_(kind) {}
   ErrorKind kind() const { return kind_; }
 
  private:

@@ -4,7 +4,7 @@
 
 namespace residua {
 
-// The tool's semantic version, "0.1.0".
+// The tool's semantic version, "1.2.3".
 std::string_view Version();
 
 }  // namespace residua

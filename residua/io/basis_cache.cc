@@ -7,6 +7,7 @@
 #include "residua/io/digest.h"
 #include "residua/io/exploring_text.h"
 #include "residua/io/file.h"
+#include "residua/io/nesting.h"
 
 namespace residua {
 namespace {
@@ -37,14 +38,18 @@ std::string KeyOf(const SelectRequest& request) {
 // The file's entries by key; empty if it does not exist or is damaged.
 Json ReadEntries(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) return Json::object();
+  const std::string text = ReadFile(path);
   try {
-    Json json = Json::parse(ReadFile(path));
+    CheckJsonNesting(text);
+    Json json = Json::parse(text);
     const Json entries = json.at("entries");
     if (json.at("format") == kFormat && json.at("digest") == Sha256(entries.dump()) &&
         entries.is_object()) {
       return entries;
     }
   } catch (const nlohmann::json::exception&) {
+    return Json::object();
+  } catch (const Error&) {
     return Json::object();
   }
   return Json::object();

@@ -6,6 +6,7 @@
 
 #include "residua/base/error.h"
 #include "residua/io/number_text.h"
+#include "residua/io/value_encoder.h"
 
 namespace residua {
 namespace {
@@ -37,6 +38,9 @@ std::pair<std::string_view, std::optional<std::string_view>> Cut(std::string_vie
   if (at == std::string_view::npos) return {text, std::nullopt};
   return {Trim(text.substr(0, at)), Trim(text.substr(at + 1))};
 }
+
+// Of a name, when looking for the one that was meant: comparing takes time by the square of it.
+constexpr size_t kMaxCompared = 64;
 
 int EditDistance(std::string_view a, std::string_view b) {
   std::vector<int> row(b.size() + 1);
@@ -153,22 +157,22 @@ std::string ToString(const MarginalRule& rule) {
 
 int FindAttribute(const Domain& domain, std::string_view name) {
   if (const auto index = domain.Find(name)) return *index;
+  if (domain[0].name == "0") {
+    Fail(ErrorKind::kBadInput, "there is no attribute '{}'; attributes are numbered 0 to {}",
+         ShownText(name), domain.size() - 1);
+  }
   int closest = 0;
   int least = INT32_MAX;
   for (int i = 0; i < domain.size(); ++i) {
-    const int distance = EditDistance(name, domain[i].name);
+    const int distance = EditDistance(name.substr(0, kMaxCompared),
+                                      std::string_view(domain[i].name).substr(0, kMaxCompared));
     if (distance < least) {
       least = distance;
       closest = i;
     }
   }
-  const bool indices = domain[0].name == "0";
-  if (indices) {
-    Fail(ErrorKind::kBadInput, "there is no attribute '{}'; attributes are numbered 0 to {}", name,
-         domain.size() - 1);
-  }
-  Fail(ErrorKind::kBadInput, "there is no attribute '{}'; did you mean '{}'?", name,
-       domain[closest].name);
+  Fail(ErrorKind::kBadInput, "there is no attribute '{}'; did you mean '{}'?", ShownText(name),
+       ShownText(domain[closest].name));
 }
 
 AttributeSet ParseAttributeSet(std::string_view text, const Domain& domain) {

@@ -6,6 +6,7 @@
 
 #include "residua/base/error.h"
 #include "residua/io/file.h"
+#include "residua/io/format_version.h"
 #include "residua/privacy/protection.h"
 
 namespace residua {
@@ -178,9 +179,17 @@ Ledger Ledger::Open(const std::filesystem::path& path) {
     }
     Fail(ErrorKind::kBadInput, "{}: is not a residua ledger", ledger.name_);
   }
-  if (version.Integer(0) != kSchemaVersion) {
-    Fail(ErrorKind::kBadInput, "{}: ledger format {} is not the format {} that this version reads",
-         ledger.name_, version.Integer(0), kSchemaVersion);
+  CheckFormatVersion(fmt::format("{}: ledger", ledger.name_), version.Integer(0), kSchemaVersion);
+  // A trigger could drop a spend, and a view show what nobody wrote.
+  Statement others(ledger.name_, ledger.database_,
+                   "SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE 'sqlite^_%' ESCAPE '^' "
+                   "AND (type <> 'table' OR name <> 'entries')");
+  others.Step();
+  if (others.Integer(0) != 0) {
+    Fail(ErrorKind::kRefused,
+         "{}: the ledger holds triggers, views or tables that residua did not make; restore it "
+         "from a copy: without it no budget can be spent",
+         ledger.name_);
   }
   return ledger;
 }

@@ -2,10 +2,10 @@
 
 #include <charconv>
 #include <cmath>
-#include <string_view>
 
 #include "residua/base/error.h"
 #include "residua/io/file.h"
+#include "residua/io/value_encoder.h"
 
 namespace residua {
 namespace {
@@ -20,8 +20,11 @@ std::string_view Trim(std::string_view text) {
 }  // namespace
 
 CellMatrix ReadMatrix(const std::filesystem::path& path, int64_t num_columns) {
-  const std::string content = ReadFile(path);
-  std::string_view rest = content;
+  return ParseMatrix(ReadFile(path), path.string(), num_columns);
+}
+
+CellMatrix ParseMatrix(std::string_view text, const std::string& name, int64_t num_columns) {
+  std::string_view rest = text;
   CellMatrix matrix;
   for (int64_t line_number = 1; !rest.empty(); ++line_number) {
     const size_t end = std::min(rest.find('\n'), rest.size());
@@ -32,26 +35,26 @@ CellMatrix ReadMatrix(const std::filesystem::path& path, int64_t num_columns) {
     for (bool more = true; more; ++column) {
       const size_t comma = line.find(',');
       more = comma != std::string_view::npos;
-      const std::string_view text = Trim(line.substr(0, comma));
+      const std::string_view entry = Trim(line.substr(0, comma));
       if (more) line.remove_prefix(comma + 1);
       double value = 0;
-      const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-      if (text.empty() || error != std::errc() || stop != text.data() + text.size() ||
+      const auto [stop, error] = std::from_chars(entry.data(), entry.data() + entry.size(), value);
+      if (entry.empty() || error != std::errc() || stop != entry.data() + entry.size() ||
           !std::isfinite(value)) {
         Fail(ErrorKind::kBadInput, "{}:{}: '{}' is not a finite number; write numbers with commas",
-             path.string(), line_number, text);
+             name, line_number, ShownText(entry));
       }
       matrix.entries.push_back(value);
     }
     if (column != num_columns) {
       Fail(ErrorKind::kBadInput,
            "{}:{}: this row has {} entries and the attribute {} cells; give one for each cell",
-           path.string(), line_number, column, num_columns);
+           name, line_number, column, num_columns);
     }
     ++matrix.num_rows;
   }
   if (matrix.num_rows == 0) {
-    Fail(ErrorKind::kBadInput, "{}: there are no rows; write one line a query", path.string());
+    Fail(ErrorKind::kBadInput, "{}: there are no rows; write one line a query", name);
   }
   return matrix;
 }

@@ -9,13 +9,15 @@
 #include "residua/base/version.h"
 #include "residua/io/digest.h"
 #include "residua/io/duckdb_connection.h"
+#include "residua/io/format_version.h"
+#include "residua/io/number_text.h"
 #include "residua/measure/measure.h"
 
 namespace residua {
 namespace {
 
 constexpr std::string_view kFormat = "residua-measurements";
-constexpr std::string_view kFormatVersion = "1";
+constexpr int64_t kFormatVersion = 1;
 
 // Values a row. DuckDB buffers 2048 rows, so this bounds what writing holds to some 64 MB.
 constexpr int64_t kValuesPerRow = 4096;
@@ -59,7 +61,7 @@ std::string RowDigest(std::string_view plan_digest, int64_t set, int64_t part,
 std::map<std::string, std::string> Metadata(const PlanFile& plan, const std::string& plan_json) {
   const Guarantee guarantee = GuaranteeOf(plan.plan.pcost, plan.plan.budget.delta);
   return {{"residua_format", std::string(kFormat)},
-          {"residua_version", std::string(kFormatVersion)},
+          {"residua_version", fmt::format("{}", kFormatVersion)},
           {"residua_tool", fmt::format("residua {}", Version())},
           {"residua_neighbours", NeighboursInWords(plan.plan.protection)},
           {"residua_guarantee", fmt::format("{}-zCDP; ({}, {})-differential privacy", guarantee.rho,
@@ -306,11 +308,8 @@ MeasurementFile::MeasurementFile(const std::filesystem::path& path) : path_(path
     Fail(ErrorKind::kBadInput, "{}: is not a measurement file; make one with residua measure PLAN",
          name);
   }
-  if (metadata["residua_version"] != kFormatVersion) {
-    Fail(ErrorKind::kBadInput,
-         "{}: measurement format {} is not the format {} that this version reads", name,
-         metadata["residua_version"], kFormatVersion);
-  }
+  CheckFormatVersion(fmt::format("{}: measurement", name),
+                     ParseInteger(metadata["residua_version"]), kFormatVersion);
   plan_ = PlanFromJson(metadata["residua_plan"], name);
   plan_digest_ = Sha256(metadata["residua_plan"]);
   const auto stated = Metadata(plan_, metadata["residua_plan"]);

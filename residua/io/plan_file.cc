@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -11,6 +12,8 @@
 #include "residua/io/digest.h"
 #include "residua/io/exploring_text.h"
 #include "residua/io/file.h"
+#include "residua/io/format_version.h"
+#include "residua/io/nesting.h"
 
 namespace residua {
 namespace {
@@ -19,6 +22,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "residua-plan";
 constexpr int kFormatVersion = 1;
+// A ledger knows a plan by its digest, whichever version of residua asks: all take it as the first
+// one did, which had its own version in it.
+constexpr std::string_view kDigestVersion = "0.1.0";
 constexpr std::array<std::string_view, 15> kKeys = {
     "format",       "version",   "tool",      "privacy",    "data",
     "attributes",   "workload",  "objective", "weights",    "loss",
@@ -142,7 +148,8 @@ Attribute AttributeFromJson(const Json& json) {
     attribute.encoding.cells = integers;
   } else if (json.contains("cuts")) {
     CutEncoding bins{json["cuts"].get<std::vector<double>>()};
-    if (!std::is_sorted(bins.cuts.begin(), bins.cuts.end())) {
+    if (std::adjacent_find(bins.cuts.begin(), bins.cuts.end(), std::greater_equal<>()) !=
+        bins.cuts.end()) {
       Fail(ErrorKind::kBadInput, "attribute '{}' has cuts that do not increase", attribute.name);
     }
     cells = static_cast<int64_t>(bins.cuts.size()) + 1;
@@ -360,6 +367,8 @@ PlanFile FromJson(const Json& json) {
   plan.budget.delta = privacy.at("delta").get<double>();
   CheckDelta(plan.budget.delta);
   plan.pcost = ParseRational(privacy.at("pcost").get<std::string>(), "pcost");
+  CheckStatedPcost(plan.pcost);
+  CheckStatedPcost(plan.budget.pcost);
   plan.protection = ProtectionFromJson(privacy);
   plan.loss = json.at("loss").get<double>();
   plan.relative_gap = json.at("relative_gap").get<double>();
@@ -372,12 +381,14 @@ PlanFile FromJson(const Json& json) {
 
 }  // namespace
 
-std::string PlanToJson(const PlanFile& file) {
+namespace {
+
+std::string ToJson(const PlanFile& file, std::string_view tool_version) {
   const Plan& plan = file.plan;
   Json json;
   json["format"] = kFormat;
   json["version"] = kFormatVersion;
-  json["tool"] = fmt::format("residua {}", Version());
+  json["tool"] = fmt::format("residua {}", tool_version);
   json["privacy"] = PrivacyToJson(plan);
   json["data"] = {{"source", file.data.source},
                   {"database", file.data.database},
@@ -415,18 +426,23 @@ std::string PlanToJson(const PlanFile& file) {
   return text + "}\n";
 }
 
-std::string PlanDigest(const Plan& plan) { return Sha256(PlanToJson({plan, {}})); }
+}  // namespace
+
+std::string PlanToJson(const PlanFile& file) { return ToJson(file, Version()); }
+
+std::string PlanDigest(const Plan& plan) { return Sha256(ToJson({plan, {}}, kDigestVersion)); }
 
 PlanFile PlanFromJson(std::string_view text, const std::string& name) {
   try {
+    CheckJsonNesting(text);
     Json json = Json::parse(text);
     if (!json.is_object() || json.value("format", "") != kFormat) {
       Fail(ErrorKind::kBadInput, "this is not a plan; make one with residua plan SPEC -o PLAN");
     }
-    if (json.at("version") != kFormatVersion) {
-      Fail(ErrorKind::kBadInput, "plan format {} is not the format {} that this version reads",
-           json.at("version").dump(), kFormatVersion);
-    }
+    const Json& version = json.at("version");
+    CheckFormatVersion(
+        "plan", version.is_number_integer() ? std::optional(version.get<int64_t>()) : std::nullopt,
+        kFormatVersion);
     const std::string digest = json.at("digest").get<std::string>();
     json.erase("digest");
     if (Sha256(json.dump()) != digest) {

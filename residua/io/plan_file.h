@@ -18,7 +18,7 @@ struct PlanFile {
 
 std::string PlanToJson(const PlanFile& file);
 
-// Of the plan alone, wherever its file and its data are.
+// Of the plan alone, wherever its file and its data are and whichever version of residua wrote it.
 std::string PlanDigest(const Plan& plan);
 
 // Error{kBadInput} if `text` is no plan or of another version; Error{kRefused} if the digest shows

@@ -47,8 +47,7 @@ std::optional<std::variant<Budget, LossTarget>> ParsePrivacy(const PrivacyText& 
   }
   if (text.target_loss) return LossTarget{ParsePositive(*text.target_loss, "target-loss"), delta};
   const double max_std_dev = ParsePositive(*text.max_std_dev, "max-std-dev");
-  objective->kind = Objective::Kind::kMaxVariance;
-  objective->weighting = Weighting::kEqual;
+  *objective = {Objective::Kind::kMaxVariance, Weighting::kEqual};
   return LossTarget{max_std_dev * max_std_dev, delta};
 }
 

@@ -10,6 +10,7 @@
 #include "residua/io/exploring_text.h"
 #include "residua/io/file.h"
 #include "residua/io/matrix_file.h"
+#include "residua/io/nesting.h"
 #include "residua/io/toml_reader.h"
 
 namespace residua {
@@ -413,6 +414,11 @@ Protection::Neighbours ParseNeighbours(const std::string& text) {
 }
 
 Spec ParseSpec(std::string_view text, const std::string& name) {
+  try {
+    CheckTomlKeys(text);
+  } catch (const Error& error) {
+    throw Error(error.kind(), fmt::format("{}: {}", name, error.what()));
+  }
   try {
     return SpecReader(name).Read(toml::parse(text, name));
   } catch (const toml::parse_error& error) {

@@ -27,11 +27,7 @@ std::string ShownText(std::string_view text) {
     if (shown.size() >= kMaxShown && (static_cast<unsigned char>(c) & 0xc0) != 0x80) {
       return shown + "...";
     }
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    } else {
-      shown += c;
-    }
+    shown += WithoutControls({&c, 1});
   }
   return shown;
 }

@@ -9,14 +9,33 @@
 namespace residua {
 namespace {
 
-void CheckPositive(const Rational& value, std::string_view name) {
+// 1e100: doubles, which choose the noise, hold all of its powers that are met on the way.
+const Rational& LargestPcost() {
+  static const Rational largest = ParseRational("1e100", "the largest pcost");
+  return largest;
+}
+
+// `name` is the unit that the budget was given in, as `value`.
+void CheckPositive(const Rational& value, std::string_view name, const Rational& pcost) {
   if (value <= 0) {
     Fail(ErrorKind::kBadInput, "{} is {}; a privacy budget must be positive", name,
          ToString(value));
   }
+  if (pcost > LargestPcost() || pcost * LargestPcost() < 1) {
+    Fail(ErrorKind::kBadInput,
+         "{} is beyond any noise that can be chosen; its privacy cost must lie between 1e-100 and "
+         "1e100",
+         name);
+  }
 }
 
 }  // namespace
+
+void CheckStatedPcost(const Rational& pcost) {
+  if (pcost < 0 || pcost > LargestPcost()) {
+    Fail(ErrorKind::kRefused, "a privacy cost must lie between 0 and 1e100");
+  }
+}
 
 void CheckDelta(double delta) {
   if (!(delta > 0) || !(delta < 1)) {
@@ -26,36 +45,38 @@ void CheckDelta(double delta) {
 }
 
 Budget BudgetFromPcost(const Rational& pcost, double delta) {
-  CheckPositive(pcost, "pcost");
+  CheckPositive(pcost, "pcost", pcost);
   CheckDelta(delta);
   return {BudgetUnit::kPcost, pcost, delta};
 }
 
 Budget BudgetFromRho(const Rational& rho, double delta) {
-  CheckPositive(rho, "rho");
+  CheckPositive(rho, "rho", 2 * rho);
   CheckDelta(delta);
   return {BudgetUnit::kRho, 2 * rho, delta};
 }
 
 Budget BudgetFromMu(const Rational& mu, double delta) {
-  CheckPositive(mu, "mu");
+  CheckPositive(mu, "mu", mu * mu);
   CheckDelta(delta);
   return {BudgetUnit::kMu, mu * mu, delta};
 }
 
 Budget BudgetFromEpsilon(const Rational& epsilon, double delta) {
-  CheckPositive(epsilon, "epsilon");
+  CheckPositive(epsilon, "epsilon", epsilon);
   CheckDelta(delta);
   const double rho = ZcdpFromEpsilon(ToDoubleDown(epsilon), delta);
   if (!(rho > 0) || !std::isfinite(rho)) {
     Fail(ErrorKind::kBadInput, "epsilon {} with delta {} leaves no zCDP budget; raise either",
          ToString(epsilon), delta);
   }
-  return {BudgetUnit::kEpsilonDelta, 2 * Rational(rho), delta};
+  const Rational pcost = 2 * Rational(rho);
+  CheckPositive(epsilon, "epsilon", pcost);
+  return {BudgetUnit::kEpsilonDelta, pcost, delta};
 }
 
 Guarantee GuaranteeOf(const Rational& pcost, double delta) {
-  RESIDUA_CHECK(pcost >= 0);
+  CheckStatedPcost(pcost);
   CheckDelta(delta);
   Guarantee g;
   g.pcost = ToDoubleUp(pcost);

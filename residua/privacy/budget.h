@@ -24,13 +24,16 @@ struct Budget {
 // Where no delta is given, epsilon is stated at this one: below one in a national population.
 inline constexpr double kDefaultDelta = 1e-9;
 
-// Each throws Error{kBadInput} unless its argument is positive and, for delta, inside (0, 1).
+// Each throws Error{kBadInput} unless its argument is positive, its privacy cost between 1e-100 and
+// 1e100 and, for delta, inside (0, 1).
 Budget BudgetFromPcost(const Rational& pcost, double delta = kDefaultDelta);
 Budget BudgetFromRho(const Rational& rho, double delta = kDefaultDelta);
 Budget BudgetFromMu(const Rational& mu, double delta = kDefaultDelta);
 Budget BudgetFromEpsilon(const Rational& epsilon, double delta);
 
 void CheckDelta(double delta);
+// Error{kRefused} unless a plan may state this privacy cost: from 0 to 1e100.
+void CheckStatedPcost(const Rational& pcost);
 
 // One privacy cost in every unit, each rounded up.
 //   `rho`, `epsilon` hold for the discrete noise that residua adds; `epsilon` is at `delta`.

@@ -28,6 +28,12 @@ Problem MakeProblem(const Protection& protection, WorkloadOrbits workload) {
   problem.protection = protection;
   problem.workload = std::move(workload);
   problem.mechanisms = Closure(problem.workload.orbits);
+  if (protection.neighbours == Protection::Neighbours::kReplaceOne &&
+      problem.mechanisms.size() == 1) {
+    Fail(ErrorKind::kBadInput,
+         "only the total is asked for, which replacing a row does not change, so that it needs no "
+         "budget; ask for a table, or protect rows added or removed");
+  }
   return problem;
 }
 

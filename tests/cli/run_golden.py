@@ -3,7 +3,7 @@
 
 In a test file, a line `$ COMMAND` is run by the shell in a fresh folder (one a file) with `residua` on the path.
 What follows is its exact standard output; lines that start with `! ` are its standard error, and `= N` is its exit
-code (0 if not said). `# ` starts a comment. Times are shown as TIME. With UPDATE=1, files are rewritten to what was
+code (0 if not said). `# ` starts a comment. Times are shown as TIME, our version as VERSION. With UPDATE=1, files are rewritten to what was
 seen."""
 import os
 import re
@@ -11,9 +11,10 @@ import subprocess
 import sys
 import tempfile
 
-TIME = [(re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "0000-00-00T00:00:00Z"),
-        (re.compile(r"\([0-9.e+-]+ s\)"), "(TIME s)"),
-        (re.compile(r'"seconds": [0-9.e+-]+'), '"seconds": TIME')]
+CHANGING = [(re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "0000-00-00T00:00:00Z"),
+            (re.compile(r"\([0-9.e+-]+ s\)"), "(TIME s)"),
+            (re.compile(r"residua \d+\.\d+\.\d+"), "residua VERSION"),
+            (re.compile(r'"seconds": [0-9.e+-]+'), '"seconds": TIME')]
 
 
 def parse(lines):
@@ -37,7 +38,7 @@ def run(command, folder, binary):
     done.stdout = done.stdout.replace(os.path.realpath(folder), "FOLDER")
     done.stderr = done.stderr.replace(os.path.realpath(folder), "FOLDER")
     seen = done.stdout.splitlines() + ["! " + line for line in done.stderr.splitlines()]
-    for pattern, replacement in TIME:
+    for pattern, replacement in CHANGING:
         seen = [pattern.sub(replacement, line) for line in seen]
     if done.returncode:
         seen.append(f"= {done.returncode}")

@@ -56,6 +56,17 @@ TEST(PlanFileTest, ReadsBackIdentical) {
   EXPECT_EQ(PlanToJson(read), text);
 }
 
+// A bound on the standard deviation replaces the objective as a whole; a p that stayed behind made
+// the plan another than the one that its file holds.
+TEST(PlanFileTest, ABoundOnTheStandardDeviationReadsBackIdentical) {
+  std::string text = kSpec;
+  text.replace(text.find("rho = \"1/3\""), 11, "max_std_dev = 5");
+  text.replace(text.find("max-variance"), 12, "p-norm=3");
+  const Spec spec = ParseSpec(text, "spec.toml");
+  const PlanFile file{Select(RequestOf(spec)), spec.data};
+  EXPECT_EQ(PlanFromJson(PlanToJson(file), "plan.json"), file);
+}
+
 TEST(PlanFileTest, KeepsTheMarkOfADraft) {
   EXPECT_EQ(PlanToJson(MakePlan()).find("\"check\""), std::string::npos) << "only where it is set";
   std::string text = kSpec;

@@ -1,0 +1,42 @@
+#include <nlohmann/json.hpp>
+
+#include "fuzz/only_errors.h"
+#include "residua/io/digest.h"
+#include "residua/io/plan_file.h"
+
+namespace residua {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// The same with the digest it should have: what a careful forger would hand in.
+std::string WithItsDigest(std::string_view text) {
+  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return "";
+  json.erase("digest");
+  const std::string digest = Sha256(json.dump());
+  json["digest"] = digest;
+  return json.dump();
+}
+
+// What was read is written again to the same text, and is what its verification says or refused.
+void ReadTwice(std::string_view text) {
+  const PlanFile file = PlanFromJson(text, "plan.json");
+  const std::string written = PlanToJson(file);
+  const PlanFile again = PlanFromJson(written, "again.json");
+  RESIDUA_CHECK(PlanToJson(again) == written);
+  RESIDUA_CHECK(again == file);
+  VerifyPlan(file.plan);
+  RESIDUA_CHECK(file.plan.pcost <= file.plan.budget.pcost);
+}
+
+}  // namespace
+}  // namespace residua
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view text = residua::TextOfInput(data, size);
+  residua::ExpectOnlyErrors([&] { residua::ReadTwice(text); });
+  const std::string forged = residua::WithItsDigest(text);
+  if (!forged.empty()) residua::ExpectOnlyErrors([&] { residua::ReadTwice(forged); });
+  return 0;
+}

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Installs residua and uses it as a stranger would: check_package.py CMAKE BUILD CXX
+
+Every installed header must compile alone and show nothing of DuckDB, JSON or TOML; nothing that was installed may name the
+folder it was built in; and the project beside this file must find the package, build, run, and be refused another minor
+version."""
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+cmake, build, cxx = sys.argv[1:]
+here = os.path.dirname(os.path.abspath(__file__))
+source = os.path.dirname(os.path.dirname(here))
+HIDDEN = re.compile(r"#include [<\"](duckdb|nlohmann/|toml\+\+/|sqlite3)")
+
+
+def run(*command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def files_in(folder):
+    return sorted(os.path.join(path, name) for path, _, names in os.walk(folder) for name in names)
+
+
+def check_headers(include):
+    headers = [name for name in files_in(include) if name.endswith(".h")]
+    if len(headers) < 50:
+        sys.exit(f"only {len(headers)} headers were installed")
+    for header in headers:
+        with open(header, encoding="utf-8") as file:
+            shown = HIDDEN.search(file.read())
+        if shown:
+            sys.exit(f"{header} shows {shown[1]}")
+
+    def compile_alone(header):
+        run(cxx, "-std=c++20", "-fsyntax-only", "-x", "c++", "-I", include, "-isystem", "/usr/include/eigen3", header)
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        list(pool.map(compile_alone, headers))
+    return len(headers)
+
+
+def check_no_build_paths(prefix):
+    for name in files_in(prefix):
+        if os.path.basename(name).startswith("libduckdb"):
+            continue
+        with open(name, "rb") as file:
+            if source.encode() + b"/" in file.read():
+                sys.exit(f"{name} names the folder it was built in")
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    prefix = os.path.join(scratch, "elsewhere")
+    run(cmake, "--install", build, "--prefix", os.path.join(scratch, "prefix"))
+    os.rename(os.path.join(scratch, "prefix"), prefix)  # what is installed can be moved
+    run(os.path.join(prefix, "bin", "residua"), "plan", "--domain", "2,3", "--marginals", "1")
+    check_no_build_paths(prefix)
+    outside = os.path.join(scratch, "outside")
+    configure = [cmake, "-S", here, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_CXX_COMPILER={cxx}", "-B"]
+    refused = subprocess.run([*configure, os.path.join(scratch, "refused"), "-DWANTED=0.99"], capture_output=True)
+    if refused.returncode == 0:
+        sys.exit("find_package(residua 0.99) was satisfied")
+    run(*configure, outside)
+    run(cmake, "--build", outside)
+    said = run(os.path.join(outside, "outside"))
+    answer = re.fullmatch(r"residua \d+\.\d+\.\d+: (\d+\.\d{3}) \+- (\d\.\d{3})\n", said)
+    # Ten standard deviations: of the 1,000 rows of that cell, never by chance.
+    if not answer or abs(float(answer[1]) - 1000) > 10 * float(answer[2]):
+        sys.exit("the outside program says " + said)
+    print(f"{check_headers(os.path.join(prefix, 'include'))} headers compile alone; outside: {said}", end="")

@@ -1,0 +1,48 @@
+#include "residua/privacy/budget.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "residua/base/error.h"
+
+namespace residua {
+namespace {
+
+Rational Number(const char* text) { return ParseRational(text, "number"); }
+
+ErrorKind KindOf(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error.kind();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return ErrorKind::kBroken;
+}
+
+// Beyond a double, a cost became an infinity, and its square root an exception of the processor.
+TEST(BudgetTest, CostsBeyondAnyNoiseAreBadInput) {
+  for (const char* text : {"1e5000", "1e101", "1e-101", "1e-5000", "0", "-1"}) {
+    const Rational value = Number(text);
+    EXPECT_EQ(KindOf([&] { BudgetFromPcost(value); }), ErrorKind::kBadInput) << text;
+    EXPECT_EQ(KindOf([&] { BudgetFromRho(value); }), ErrorKind::kBadInput) << text;
+    EXPECT_EQ(KindOf([&] { BudgetFromMu(value); }), ErrorKind::kBadInput) << text;
+    EXPECT_EQ(KindOf([&] { BudgetFromEpsilon(value, 1e-9); }), ErrorKind::kBadInput) << text;
+  }
+  for (const char* text : {"1e100", "1e-100"}) {
+    const Guarantee guarantee = GuaranteeOf(BudgetFromPcost(Number(text)).pcost, 1e-9);
+    EXPECT_TRUE(std::isfinite(guarantee.mu) && guarantee.mu > 0) << text;
+    EXPECT_TRUE(std::isfinite(guarantee.epsilon)) << text;
+  }
+}
+
+TEST(BudgetTest, NoGuaranteeIsStatedForCostsThatCannotBe) {
+  EXPECT_EQ(KindOf([] { GuaranteeOf(-1, 1e-9); }), ErrorKind::kRefused);
+  EXPECT_EQ(KindOf([] { GuaranteeOf(Number("1e5000"), 1e-9); }), ErrorKind::kRefused);
+  EXPECT_EQ(GuaranteeOf(0, 1e-9).rho, 0);
+}
+
+}  // namespace
+}  // namespace residua

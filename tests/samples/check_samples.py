@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Reads what earlier versions wrote: check_samples.py RESIDUA FOLDER...
+
+Each folder was made by make_samples.sh. Everything in it must verify, give the same tables and answers to the last
+digit, and be known to its ledger, so that nothing is spent a second time. The same files with a newer format version
+must be refused."""
+import filecmp
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+residua = os.path.abspath(sys.argv[1])
+failures = 0
+
+
+def check(condition, what):
+    global failures
+    if not condition:
+        failures += 1
+        print("FAILED: " + what)
+
+
+def run(*arguments, code=0):
+    done = subprocess.run([residua, *arguments], capture_output=True, text=True, timeout=120)
+    check(done.returncode == code, f"{' '.join(arguments)} gives {done.returncode}, not {code}: {done.stderr}")
+    return done
+
+
+def same_json(text, name):
+    with open(name, encoding="utf-8") as file:
+        check(text and json.loads(text) == json.load(file), f"{name} is not what is computed now:\n{text}")
+
+
+def same_tables(measurements, folder):
+    run("tables", measurements, "-o", "again")
+    names = sorted(os.listdir(folder))
+    check(names == sorted(os.listdir("again")), f"{folder} has other tables")
+    csv = [name for name in names if name.endswith(".csv")]
+    _, different, missing = filecmp.cmpfiles(folder, "again", csv, shallow=False)
+    check(csv and not different and not missing, f"{folder}: other numbers in {different + missing}")
+    shutil.rmtree("again")
+
+
+def reads_everything():
+    for name in ["release/plan.json", "wide.json", "too_dear.json", "wide.parquet"]:
+        run("verify", name)
+    same_json(run("verify", "release/measurements.parquet", "--json").stdout, "verified.json")
+    same_tables("release/measurements.parquet", "release/tables")
+    same_tables("wide.parquet", "wide_tables")
+    with open("answers.json", encoding="utf-8") as file:
+        questions = [answer["query"] for answer in json.load(file)["answers"]]
+    same_json(run("query", "release/measurements.parquet", *questions, "--json").stdout, "answers.json")
+    same_json(run("ledger", "--ledger", "people.csv.ledger", "--json").stdout, "ledger.json")
+    run("plan", "people.toml", "--basis-cache", "bases.json")
+
+
+def spends_nothing_again():
+    again = run("release", "people.toml", "-o", "release", "--yes")
+    check("nothing more was spent" in again.stdout, "a release is not known to its ledger: " + again.stdout)
+    same_json(run("ledger", "--ledger", "people.csv.ledger", "--json").stdout, "ledger.json")
+    for plan in ["release/plan.json", "wide.json"]:
+        done = run("measure", plan, "-o", "twice.parquet", code=2)
+        check("was measured before" in done.stderr, f"{plan} was not known to its ledger: {done.stderr}")
+
+
+def refuses_newer(*arguments):
+    done = run(*arguments, code=1)
+    check(done.stderr.count("\n") == 1 and done.stderr.endswith("update residua\n"),
+          f"a newer format is refused in other words: {done.stderr}")
+
+
+def refuses_newer_formats():
+    with open("release/plan.json", encoding="utf-8") as file:
+        plan = file.read()
+    with open("newer.json", "w", encoding="utf-8") as file:
+        file.write(plan.replace('"version": 1', '"version": 2', 1))
+    refuses_newer("verify", "newer.json")
+    refuses_newer("measure", "newer.json", "-o", "never.parquet")
+
+    # In Parquet's footer a text follows its length.
+    with open("wide.parquet", "rb") as file:
+        measurements = file.read()
+    newer = measurements.replace(b"residua_version\x18\x011", b"residua_version\x18\x012")
+    check(newer != measurements, "the format version is not where it was in a measurement file")
+    with open("newer.parquet", "wb") as file:
+        file.write(newer)
+    refuses_newer("verify", "newer.parquet")
+    refuses_newer("tables", "newer.parquet", "-o", "never")
+
+    shutil.copy("wide.ledger", "newer.ledger")
+    with sqlite3.connect("newer.ledger") as ledger:
+        ledger.execute("PRAGMA user_version = 2")
+    refuses_newer("ledger", "--ledger", "newer.ledger")
+    refuses_newer("measure", "wide.json", "-o", "never.parquet", "--ledger", "newer.ledger")
+
+
+for folder in [os.path.abspath(name) for name in sys.argv[2:]]:
+    with tempfile.TemporaryDirectory() as scratch:
+        shutil.copytree(folder, scratch, dirs_exist_ok=True)
+        os.chdir(scratch)
+        reads_everything()
+        spends_nothing_again()
+        refuses_newer_formats()
+        os.chdir("/")
+    print(f"{os.path.basename(folder)}: {'read' if failures == 0 else 'NOT READ'}")
+sys.exit(failures > 0 or len(sys.argv) < 3)
