@@ -9,8 +9,9 @@
 namespace residua {
 
 // What went wrong, as far as a caller would act on it differently. `kRefused` is for privacy and
-// safety: the request is well formed and will not be carried out.
-enum class ErrorKind { kBadInput, kTooLarge, kIo, kRefused, kEntropy, kBroken };
+// safety: the request is well formed and will not be carried out. `kStopped`: the caller asked for
+// it.
+enum class ErrorKind { kBadInput, kTooLarge, kIo, kRefused, kEntropy, kStopped, kBroken };
 
 // The only exception type residua throws on purpose. `what()` is one line that names the file, the
 // key or the parameter, and the remedy.

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "residua/base/error.h"
+#include "residua/base/stop.h"
 #include "residua/measure/residual_transform.h"
 #include "residua/measure/true_counts.h"
 #include "residua/noise/discrete_gaussian.h"
@@ -94,9 +95,7 @@ std::vector<AttributeSet> MeasuredSets(const Plan& plan) {
     ForEachMember(plan.classes, plan.mechanisms[k],
                   [&](const AttributeSet& set) { sets.push_back(set); });
   }
-  std::sort(sets.begin(), sets.end(), [](const AttributeSet& a, const AttributeSet& b) {
-    return a.size() != b.size() ? a.size() < b.size() : a < b;
-  });
+  std::sort(sets.begin(), sets.end(), ListedBefore);
   return sets;
 }
 
@@ -153,6 +152,7 @@ void Measure(const Plan& plan, const EncodedTable& table, const MeasureOptions& 
         std::vector<std::optional<NoisyResidual>> noisy(marginals.size());
         arena.execute([&] {
           tbb::parallel_for(size_t{0}, marginals.size(), [&](size_t k) {
+            CheckNotStopped(options.counting.stop);
             const AttributeSet attributes = marginals[k].attributes();
             const Rational variance = IntegerNoiseVariance(plan, attributes);
             TrueResidual residual =
@@ -160,7 +160,10 @@ void Measure(const Plan& plan, const EncodedTable& table, const MeasureOptions& 
             noisy[k] = {attributes, AddNoise(std::move(residual), variance, bits()), variance};
           });
         });
-        for (auto& residual : noisy) visit(std::move(*residual));
+        for (auto& residual : noisy) {
+          CheckNotStopped(options.counting.stop);
+          visit(std::move(*residual));
+        }
       });
 }
 

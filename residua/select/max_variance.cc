@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "residua/base/error.h"
+#include "residua/base/stop.h"
 #include "residua/select/linear_noise.h"
 #include "residua/select/solvers.h"
 
@@ -40,6 +41,7 @@ NoiseSolution MinimizeMax(const VarianceMatrix& matrix, std::span<const double> 
   double exponent = kFirstExponent;
   std::vector<double> accepted_ratio(num_rows);
   for (best.iterations = 1; best.iterations <= options.max_iterations; ++best.iterations) {
+    CheckNotStopped(options.stop);
     for (size_t j = 0; j < num_rows; ++j) row_demand[j] = dual[j] * weight[j];
     MultiplyTransposed(matrix, row_demand, demand);
     const double bound = SolveLinear(cost, demand, budget, noise);
