@@ -30,6 +30,7 @@ PyObject* refused_type = nullptr;
 NB_MODULE(_residua, module) {
   module.doc() = "The C++ library, as the residua package uses it. Import residua instead.";
   module.attr("version") = std::string(residua::Version());
+  module.def("python_words", &residua::python::PythonWords, nb::arg("message"));
   error_type = MakeException(module, "Error", "residua.Error",
                              "What residua raises: one line that names the file, the column or the "
                              "argument, and the remedy.\n\n"

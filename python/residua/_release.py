@@ -18,9 +18,6 @@ from residua._planning import Array, Plan
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Question = "str | Mapping[str, Any] | Estimate"
-
-
 class Interval(NamedTuple):
     """The two ends of a confidence interval.
 
@@ -41,8 +38,8 @@ class Estimate:
     deviations. See :meth:`Release.compare`.
 
     >>> import residua as rs
-    >>> rs.Estimate(100.0, 10.0).interval(0.95)
-    Interval(lower=80.40036015459946, upper=119.59963984540054)
+    >>> [round(end, 3) for end in rs.Estimate(100.0, 10.0).interval(0.95)]
+    [80.4, 119.6]
     """
 
     value: float
@@ -144,8 +141,8 @@ class Release:
         """The plan that was measured.
 
         >>> release = example_release()
-        >>> release.plan.privacy.rho
-        1.0
+        >>> release.plan.sizes
+        {'age': 100, 'sex': 2}
         """
         return self._plan
 
@@ -208,7 +205,7 @@ class Release:
         (100, 2)
         """
         table = self._plan._set(attributes)
-        values, _ = self._release.tables([table], answers)[0]
+        values: Array = self._release.tables([table], answers)[0][0]
         return values.reshape(self._shape(table, answers))
 
     def variances(self, *attributes: str, answers: str = "planned") -> Array:
@@ -219,11 +216,11 @@ class Release:
         (2,)
         """
         table = self._plan._set(attributes)
-        _, variances = self._release.tables([table], answers)[0]
-        return np.broadcast_to(
-            variances if variances.size == 1 else variances.reshape(self._shape(table, answers)),
-            self._shape(table, answers),
-        ).copy()
+        shape = self._shape(table, answers)
+        variances: Array = self._release.tables([table], answers)[0][1]
+        if variances.size == 1:
+            return np.full(shape, variances[0])
+        return variances.reshape(shape)
 
     def query(self, question: str | Mapping[str, Any] | None = None, /, **terms: Any) -> Estimate:
         """The answer to a question nobody planned, on attributes that were measured together.
@@ -313,7 +310,8 @@ class Release:
         "residuals": every base mechanism with the linear map that it measures; their noise is
         independent, as mbi takes it to be, so that its fit weighs all of it right. "marginals": the
         tables that were asked for, each cell with its standard deviation; tables share noise, which
-        mbi cannot know. Attributes are columns of cell numbers, of sizes ``plan.sizes``.
+        mbi cannot know. Attributes are columns of cell numbers, of sizes ``plan.sizes``. mbi sees
+        little of the total in residuals: give it ``known_total=release.query().value``.
 
         Needs mbi (``pip install residua[synthetic]``).
 

@@ -202,8 +202,8 @@ class Spec:
 
         >>> import residua as rs
         >>> rs.Spec(rs.Domain(sex=["female", "male"]), marginals=1, rho=1).save("spec.toml")
-        >>> rs.plan("spec.toml").privacy.rho
-        1.0
+        >>> rs.plan("spec.toml").privacy.budget_pcost
+        Fraction(2, 1)
         """
         file = Path(path)
         document = self._rebased(Path(os.path.relpath(self.folder, file.parent.absolute())))

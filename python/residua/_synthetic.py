@@ -51,12 +51,12 @@ def _residual(mbi: Any, release: Release, names: tuple[str, ...]) -> Any:
         tuple(tuple(float(entry) for entry in row) for row in b.matrix / s)
         for b, s in zip(bases, scales, strict=True)
     )
-    return mbi.LinearMeasurement(
-        release.residuals(*names).astype(float) / scale,
-        names,
-        stddev=float(variance) ** 0.5 / scale,
-        query=ResidualQuery(matrices),
-    )
+    values = release.residuals(*names).astype(float) / scale
+    stddev = float(variance) ** 0.5 / scale
+    if not names:
+        # Of the total itself; mbi looks for such queries to estimate it.
+        return mbi.LinearMeasurement(values, names, stddev=stddev)
+    return mbi.LinearMeasurement(values, names, stddev=stddev, query=ResidualQuery(matrices))
 
 
 def _marginal(mbi: Any, release: Release, names: tuple[str, ...]) -> list[Any]:

@@ -14,6 +14,7 @@ import residua as rs
 from conftest import ROOT, example_ledger, example_release
 
 MODULES = sorted(f"residua.{m.name}" for m in pkgutil.iter_modules(rs.__path__))
+assert len(MODULES) > 8
 
 
 def public_names():
@@ -26,7 +27,7 @@ def public_names():
                     yield f"{name}.{member}", value.__func__ if isinstance(value, classmethod) else value
 
 
-@pytest.mark.parametrize(("name", "item"), public_names(), ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(("name", "item"), list(public_names()), ids=lambda value: value if isinstance(value, str) else "")
 def test_documented_with_an_example(name, item):
     doc = inspect.getdoc(item)
     assert doc, f"{name} has no docstring"
