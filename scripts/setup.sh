@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 packages=(
-  g++ cmake make ninja-build ccache pkg-config python3
+  g++ cmake make ninja-build ccache pkg-config python3 python3-dev python3-venv binutils
   libeigen3-dev libgmp-dev libmpfr-dev libssl-dev libtbb-dev libsqlite3-dev
   libtomlplusplus-dev nlohmann-json3-dev libcli11-dev libfmt-dev libgtest-dev libbenchmark-dev
 )

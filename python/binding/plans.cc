@@ -1,14 +1,10 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/filesystem.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <cmath>
-#include <map>
 #include <numeric>
 
 #include "python/binding/arrays.h"
@@ -266,12 +262,6 @@ std::vector<std::string> LabelsOf(const Plan& plan, int attribute, const std::st
   return AxesOf(plan, ParseAnswerKind(answers))[static_cast<size_t>(attribute)].labels;
 }
 
-void CheckPlanMeasurable(const Plan& plan) {
-  VerifyPlan(plan);
-  CheckDomainIsPublic(plan.domain);
-  CheckNoiseIsMeasurable(plan);
-}
-
 }  // namespace
 
 void BindPlans(nb::module_& module) {
@@ -286,7 +276,6 @@ void BindPlans(nb::module_& module) {
             WritePlan(path, {file.plan, Rebase(file.data, from, FolderOf(path))});
           },
           nb::arg("folder"), nb::arg("path"))
-      .def("digest", [](const PlanFile& file) { return PlanDigest(file.plan); })
       .def("attributes",
            [](const PlanFile& file) {
              nb::list attributes;
@@ -294,11 +283,6 @@ void BindPlans(nb::module_& module) {
                attributes.append(DescribeAttribute(attribute));
              }
              return attributes;
-           })
-      .def("data",
-           [](const PlanFile& file) {
-             return std::tuple(file.data.source, file.data.database, file.data.query,
-                               file.data.ledger);
            })
       .def("identifier", [](const PlanFile& file) { return file.plan.protection.identifier; })
       .def("privacy", [](const PlanFile& file) { return DescribeBudget(file.plan); })
@@ -337,19 +321,12 @@ void BindPlans(nb::module_& module) {
             return PredictVariances(file.plan, table);
           },
           nb::arg("table"))
-      .def(
-          "covariance",
-          [](const PlanFile& file, const AttributeSet& table, const std::vector<int64_t>& a,
-             const std::vector<int64_t>& b) { return AnswerCovariance(file.plan, table, a, b); },
-          nb::arg("table"), nb::arg("a"), nb::arg("b"))
-      .def("verify",
-           [](const PlanFile& file) {
-             RunJob([&](const Job&) {
-               VerifyPlan(file.plan);
-               return 0;
-             });
-           })
-      .def("check_measurable", [](const PlanFile& file) { CheckPlanMeasurable(file.plan); });
+      .def("verify", [](const PlanFile& file) {
+        RunJob([&](const Job&) {
+          VerifyPlan(file.plan);
+          return 0;
+        });
+      });
 }
 
 }  // namespace residua::python

@@ -1,5 +1,4 @@
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -8,7 +7,6 @@
 #include "python/binding/bindings.h"
 #include "python/binding/described.h"
 #include "residua/base/error.h"
-#include "residua/io/draft_spec.h"
 #include "residua/io/spec.h"
 #include "residua/model/symmetry.h"
 
@@ -64,7 +62,6 @@ void BindSpecs(nb::module_& module) {
         }
         return tables;
       });
-  module.def("draft_spec", &DraftSpec, nb::arg("path"), nb::arg("source"));
 }
 
 }  // namespace residua::python

@@ -6,6 +6,7 @@ import itertools
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,8 @@ class Privacy:
     >>> privacy = rs.plan(rs.Domain(sex=["female", "male"]), marginals=1, rho="1/3").privacy
     >>> privacy.budget_pcost, privacy.pcost <= privacy.budget_pcost
     (Fraction(2, 3), True)
+    >>> privacy
+    <residua.Privacy: rho 0.333334, epsilon 5.18589 at delta 1e-09; add or remove one row>
     """
 
     pcost: Fraction
@@ -49,6 +52,18 @@ class Privacy:
     epsilon: float
     delta: float
     neighbours: str
+
+    def __repr__(self) -> str:
+        return (
+            f"<residua.Privacy: rho {_text_above(self.rho)}, "
+            f"epsilon {_text_above(self.epsilon)} at delta {self.delta:g}; {self.neighbours}>"
+        )
+
+
+def _text_above(number: float) -> str:
+    """Six digits, never below the number."""
+    exact = Decimal(number)
+    return f"{exact.normalize(Context(prec=6, rounding=ROUND_CEILING)):g}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,13 @@ def test_installed_and_not_the_sources():
         cwd=ROOT, capture_output=True, text=True, check=True,
     )
     assert said.stdout.strip() == rs.__file__
+
+
+def test_pins():
+    """The tests build with what pip install would build with."""
+    pinned = (ROOT / "python/requirements-test.txt").read_text().lower().replace("_", "-").split()
+    for requirement in tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]:
+        assert requirement in pinned
 
 
 def test_version():

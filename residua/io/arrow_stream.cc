@@ -9,40 +9,32 @@
 namespace residua {
 namespace {
 
-// What a projected schema or array keeps alive: the whole one, and the pointers to chosen children.
-// Whoever takes a child out of it marks it as released, which the whole one's release respects.
-template <typename Whole>
-struct Kept {
-  Whole whole;
-  std::vector<Whole*> children;
-};
-
-template <typename Whole>
-void Release(Whole* projected) {
-  const std::unique_ptr<Kept<Whole>> kept(static_cast<Kept<Whole>*>(projected->private_data));
-  kept->whole.release(&kept->whole);
-  projected->release = nullptr;
-}
-
-template <typename Whole>
-void Project(const Whole& whole, const std::vector<size_t>& columns, Whole* out) {
-  auto kept = std::make_unique<Kept<Whole>>(Kept<Whole>{whole, {}});
-  for (const size_t column : columns) kept->children.push_back(whole.children[column]);
-  *out = whole;
-  out->n_children = static_cast<int64_t>(kept->children.size());
-  out->children = kept->children.data();
-  out->release = &Release<Whole>;
-  out->private_data = kept.release();
-}
-
-}  // namespace
-
-std::vector<std::string> ColumnNamesOf(ArrowArrayStream* stream) {
+ArrowSchema SchemaOf(ArrowArrayStream* stream) {
   ArrowSchema schema = {};
   if (stream->get_schema(stream, &schema) != 0) {
     const char* message = stream->get_last_error(stream);
     Fail(ErrorKind::kIo, "the data: {}", message == nullptr ? "it cannot be read" : message);
   }
+  return schema;
+}
+
+// What a projected batch keeps alive: the whole one, and the pointers to chosen columns. Whoever
+// takes a column out of it marks it as released, which the whole one's release respects.
+struct WholeBatch {
+  ArrowArray whole;
+  std::vector<ArrowArray*> columns;
+};
+
+void ReleaseWholeBatch(ArrowArray* projected) {
+  const std::unique_ptr<WholeBatch> kept(static_cast<WholeBatch*>(projected->private_data));
+  kept->whole.release(&kept->whole);
+  projected->release = nullptr;
+}
+
+}  // namespace
+
+std::vector<std::string> ColumnNamesOf(ArrowArrayStream* stream) {
+  ArrowSchema schema = SchemaOf(stream);
   const std::unique_ptr<ArrowSchema, void (*)(ArrowSchema*)> release(
       &schema, [](ArrowSchema* used) { used->release(used); });
   if (std::string_view(schema.format) != "+s") {
@@ -59,19 +51,26 @@ std::vector<std::string> ColumnNamesOf(ArrowArrayStream* stream) {
 ArrowProjection::ArrowProjection(ArrowArrayStream* source, std::vector<size_t> columns)
     : source_(source),
       columns_(std::move(columns)),
+      schema_(SchemaOf(source)),
       stream_{&GetSchema, &GetNext,
               [](ArrowArrayStream* stream) {
                 auto* self = static_cast<ArrowProjection*>(stream->private_data);
                 return self->source_->get_last_error(self->source_);
               },
-              [](ArrowArrayStream* stream) { stream->release = nullptr; }, this} {}
+              [](ArrowArrayStream* stream) { stream->release = nullptr; }, this} {
+  for (const size_t column : columns_) schema_columns_.push_back(schema_.children[column]);
+}
+
+ArrowProjection::~ArrowProjection() { schema_.release(&schema_); }
 
 int ArrowProjection::GetSchema(ArrowArrayStream* stream, ArrowSchema* out) {
   auto* self = static_cast<ArrowProjection*>(stream->private_data);
-  ArrowSchema whole = {};
-  const int failed = self->source_->get_schema(self->source_, &whole);
-  if (failed == 0) Project(whole, self->columns_, out);
-  return failed;
+  *out = self->schema_;
+  out->n_children = static_cast<int64_t>(self->schema_columns_.size());
+  out->children = self->schema_columns_.data();
+  out->release = [](ArrowSchema* view) { view->release = nullptr; };
+  out->private_data = nullptr;
+  return 0;
 }
 
 int ArrowProjection::GetNext(ArrowArrayStream* stream, ArrowArray* out) {
@@ -79,11 +78,14 @@ int ArrowProjection::GetNext(ArrowArrayStream* stream, ArrowArray* out) {
   ArrowArray whole = {};
   const int failed = self->source_->get_next(self->source_, &whole);
   if (failed != 0) return failed;
-  if (whole.release == nullptr) {
-    *out = {};  // the end
-  } else {
-    Project(whole, self->columns_, out);
-  }
+  *out = whole;
+  if (whole.release == nullptr) return 0;  // the end
+  auto kept = std::make_unique<WholeBatch>(WholeBatch{whole, {}});
+  for (const size_t column : self->columns_) kept->columns.push_back(whole.children[column]);
+  out->n_children = static_cast<int64_t>(kept->columns.size());
+  out->children = kept->columns.data();
+  out->release = &ReleaseWholeBatch;
+  out->private_data = kept.release();
   return 0;
 }
 

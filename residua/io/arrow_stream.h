@@ -57,6 +57,7 @@ class ArrowProjection {
   ArrowProjection(ArrowArrayStream* source, std::vector<size_t> columns);
   ArrowProjection(const ArrowProjection&) = delete;
   ArrowProjection& operator=(const ArrowProjection&) = delete;
+  ~ArrowProjection();
 
   ArrowArrayStream* stream() { return &stream_; }
 
@@ -66,6 +67,9 @@ class ArrowProjection {
 
   ArrowArrayStream* source_;
   std::vector<size_t> columns_;
+  // DuckDB asks for the schema again and again and releases none: it gets this one's columns.
+  ArrowSchema schema_;
+  std::vector<ArrowSchema*> schema_columns_;
   ArrowArrayStream stream_;
 };
 
