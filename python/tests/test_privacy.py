@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import residua as rs
@@ -80,6 +81,43 @@ def test_a_draft_is_refused(sexes):
     with pytest.raises(rs.Refused, match="sex"):
         rs.plan("draft.toml").measure(sexes, ledger="a.ledger")
     assert not Path("a.ledger").exists()
+
+
+@pytest.mark.parametrize(("phase", "to"), [("Reading", None), ("Measuring", None), ("Measuring", "m.parquet")])
+def test_interrupted_in_each_phase(phase, to):
+    """Before noise nothing is spent; once noise may have been drawn, it counts."""
+
+    def show(now, done, total):
+        if now == phase:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    domain = rs.Domain({f"c{k}": rs.size(60) for k in range(7)})
+    rows = pa.table({f"c{k}": np.arange(3_000_000) % 60 for k in range(7)})
+    plan = rs.plan(domain, marginals="<=3", rho=1)
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        plan.measure(rows, ledger="a.ledger", to=to, progress=show)
+    notes = " ".join(getattr(stopped.value, "__notes__", []))
+    assert "stopped before it was done" in notes
+    if phase == "Reading":
+        assert list(Path.cwd().iterdir()) == []
+        return
+    assert kinds("a.ledger") == ["granted", "reserved"]
+    assert [path.name for path in Path.cwd().iterdir()] == ["a.ledger"]
+    assert "the spend stays reserved as entry 2" in notes
+    with pytest.raises(rs.Refused, match="was cut off.*Ledger.forgive"):
+        plan.measure(rows, ledger="a.ledger", to=to)
+    rs.Ledger("a.ledger").forgive(2, reason="a test; nothing was published")
+    assert rs.Ledger("a.ledger").balance.spent == 0
+
+
+def test_planning_is_interrupted():
+    def loss(variances):
+        os.kill(os.getpid(), signal.SIGINT)
+        return variances @ variances, 2 * variances
+
+    slow = rs.Domain(a=rs.size(300, queries="range"), b=rs.size(50, queries="prefix"))
+    with pytest.raises(KeyboardInterrupt):
+        rs.plan(slow, marginals="<=2", rho=1, loss=loss)
 
 
 INTERRUPTED = """
