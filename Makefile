@@ -1,5 +1,5 @@
 # The commands a person types; CMakePresets.json holds the build itself.
-.PHONY: setup build fuzzers demo test test-dev test-slow fuzz dist lint format bench clean
+.PHONY: setup build fuzzers demo test test-python test-dev test-threads test-valgrind test-slow fuzz dist lint format bench clean
 
 BUILD := build/release
 SECONDS := 600
@@ -21,9 +21,19 @@ fuzzers: build
 	@cmake --preset fuzz > /dev/null
 	@cmake --build --preset fuzz
 
-test: fuzzers
-	@ctest --preset release
-	@scripts/fuzz.sh 5
+# What the Python package is tested with is fetched while the rest is built and tested.
+test: setup
+	@mkdir -p build
+	@scripts/python_env.sh > build/python_env.log 2>&1 & \
+	$(MAKE) --no-print-directory fuzzers && ctest --preset release && scripts/fuzz.sh 5 && \
+	{ wait $$! || { cat build/python_env.log >&2; exit 1; }; } && \
+	scripts/test_python.sh
+
+# The Python package alone.
+test-python: setup
+	@cmake --preset release > /dev/null
+	@cmake --build --preset release --target residua_cli
+	@scripts/test_python.sh
 
 # Every reader for SECONDS each, two at a time on two processors: about an hour.
 fuzz: fuzzers
@@ -34,6 +44,17 @@ test-dev: setup
 	@cmake --preset dev > /dev/null
 	@cmake --build --preset dev
 	@ctest --preset dev
+
+# The same under ThreadSanitizer.
+test-threads: setup
+	@cmake --preset tsan > /dev/null
+	@cmake --build --preset tsan
+	@ctest --preset tsan
+
+# The command line's golden tests under valgrind.
+test-valgrind: build
+	@scripts/setup.sh valgrind
+	@scripts/valgrind.sh
 
 # What takes too long for every change: the archives, built twice.
 test-slow: setup
@@ -51,6 +72,7 @@ format:
 	@git ls-files '*.cc' '*.h' | xargs clang-format -i
 
 bench: build
+	@scripts/install_python.sh
 	@scripts/bench.sh
 
 clean:

@@ -5,33 +5,6 @@
 #include <cstdio>
 
 namespace residua::cli {
-namespace {
-
-void ReportReading(const ReadReport& report, const Domain& domain) {
-  for (int i = 0; i < domain.size(); ++i) {
-    const AttributeReport& attribute = report.attributes[static_cast<size_t>(i)];
-    if (attribute.num_clamped > 0) {
-      fmt::print(stderr, "note: {}: {} values clamped (a true count: not for publication)\n",
-                 domain[i].name, attribute.num_clamped);
-    }
-    if (attribute.num_nulled > 0) {
-      fmt::print(stderr,
-                 "note: {}: {} values taken as missing (a true count: not for publication)\n",
-                 domain[i].name, attribute.num_nulled);
-    }
-  }
-  if (report.num_rows_over > 0) {
-    fmt::print(stderr,
-               "note: rows left out, beyond max_rows: {} (a true count: not for publication)\n",
-               report.num_rows_over);
-  }
-  if (report.num_rows_dropped > 0) {
-    fmt::print(stderr, "note: {} rows dropped (a true count: not for publication)\n",
-               report.num_rows_dropped);
-  }
-}
-
-}  // namespace
 
 MeasuringReport::MeasuringReport(MeasureRequest* request) {
   progress_.emplace("Reading");
@@ -39,7 +12,9 @@ MeasuringReport::MeasuringReport(MeasureRequest* request) {
   request->on_rows = [this](int64_t num_rows) { progress_->ShowRows(num_rows); };
   request->on_read = [this, &domain](const ReadReport& report) {
     progress_.emplace("Measuring");
-    ReportReading(report, domain);
+    for (const std::string& note : NotesOf(report, domain)) {
+      fmt::print(stderr, "note: {}\n", note);
+    }
   };
   request->on_sets = [this](int64_t done, int64_t total) { progress_->Show(done, total); };
 }

@@ -45,28 +45,6 @@ Json SetJson(const Domain& domain, const AttributeSet& set) {
   return list;
 }
 
-struct ListedTable {
-  AttributeSet attributes;
-  const TableErrors* errors;
-};
-
-// Every table, smaller orders first, in the domain's order of attributes.
-std::vector<ListedTable> ListTables(const Plan& plan, const std::vector<TableErrors>& errors) {
-  std::vector<ListedTable> tables;
-  for (const TableErrors& table : errors) {
-    ForEachMember(plan.classes, table.orbit, [&](const AttributeSet& set) {
-      tables.push_back({set, &table});
-    });
-  }
-  std::sort(tables.begin(), tables.end(), [](const ListedTable& a, const ListedTable& b) {
-    if (a.attributes.size() != b.attributes.size()) {
-      return a.attributes.size() < b.attributes.size();
-    }
-    return a.attributes < b.attributes;
-  });
-  return tables;
-}
-
 void PrintEveryTable(const Plan& plan, const std::vector<TableErrors>& errors) {
   const std::vector<ListedTable> tables = ListTables(plan, errors);
   size_t width = 5;

@@ -9,7 +9,6 @@
 #include "residua/io/stream_tables.h"
 #include "residua/reconstruct/estimate.h"
 #include "residua/reconstruct/query_answer.h"
-#include "residua/reconstruct/table_answers.h"
 
 namespace residua::cli {
 namespace {
@@ -123,14 +122,7 @@ void Run(const Options& options) {
   std::vector<ResidualView> views;
   for (const NoisyResidual& residual : residuals) views.push_back(ViewOf(residual));
   const ResidualIndex index(domain, BasisOfAttributes(file.plan()), views);
-  for (const ProductQuery& query : queries) {
-    for (const AttributeWeights& factor : query.factors()) {
-      const Attribute& attribute = domain[factor.attribute];
-      const std::vector<double> weights = DenseWeights(factor, attribute.size);
-      CheckDetermined(attribute, index.basis(factor.attribute),
-                      Eigen::Map<const Eigen::VectorXd>(weights.data(), attribute.size));
-    }
-  }
+  for (const ProductQuery& query : queries) CheckDetermined(index, query);
   if (options.covariance) {
     ReportPair(options, questions, index, queries[0], queries[1]);
     return;

@@ -89,25 +89,6 @@ std::vector<AttributeSet> ChosenTables(const TablesOptions& options, const Plan&
   return tables;
 }
 
-// The axes as they are published: the planned queries, prefixes in place of all ranges, or cells.
-std::vector<AxisAnswers> MakeAxes(const TablesOptions& options, const Plan& plan) {
-  std::vector<AxisAnswers> axes;
-  const std::vector<ResidualBasis> bases = BasisOfAttributes(plan);
-  for (int i = 0; i < plan.domain.size(); ++i) {
-    Attribute attribute = plan.domain[i];
-    if (options.answers == "prefixes" && attribute.queries == QueryKind::kRange) {
-      attribute.queries = QueryKind::kPrefix;
-    } else if (options.answers == "cells") {
-      attribute.queries = QueryKind::kIdentity;
-    } else if (options.answers != "planned" && options.answers != "prefixes") {
-      Fail(ErrorKind::kBadInput, "--answers '{}' is not known; choose planned, prefixes or cells",
-           options.answers);
-    }
-    axes.push_back(MakeAxisAnswers(attribute, bases[static_cast<size_t>(i)]));
-  }
-  return axes;
-}
-
 // Sums of whole cells are whole; other combinations, which custom queries may ask for, need not be.
 void CheckWholeAnswers(const Attribute& attribute, const QueryMatrix& queries) {
   if (attribute.queries != QueryKind::kCustom) return;
@@ -130,7 +111,7 @@ class TablePublisher {
         plan_(plan),
         writer_(writer),
         interval_factor_(TwoSidedQuantile(options.confidence)),
-        axis_of_attribute_(MakeAxes(options, plan)) {}
+        axis_of_attribute_(AxesOf(plan, ParseAnswerKind(options.answers))) {}
 
   // Before any table is made.
   void CheckWhole(const std::vector<AttributeSet>& tables) const {

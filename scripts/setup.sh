@@ -4,12 +4,13 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 packages=(
-  g++ cmake make ninja-build ccache pkg-config python3
+  g++ cmake make ninja-build ccache pkg-config python3 python3-dev python3-venv binutils
   libeigen3-dev libgmp-dev libmpfr-dev libssl-dev libtbb-dev libsqlite3-dev
   libtomlplusplus-dev nlohmann-json3-dev libcli11-dev libfmt-dev libgtest-dev libbenchmark-dev
 )
 if [ "${1:-}" = lint ]; then packages+=(clang-format clang-tidy); fi
 if [ "${1:-}" = fuzz ]; then packages+=(clang-14 libclang-rt-14-dev); fi
+if [ "${1:-}" = valgrind ]; then packages+=(valgrind); fi
 
 missing=()
 for package in "${packages[@]}"; do

@@ -11,8 +11,9 @@
 namespace residua {
 
 // What went wrong, as far as a caller would act on it differently. `kRefused` is for privacy and
-// safety: the request is well formed and will not be carried out.
-enum class ErrorKind { kBadInput, kTooLarge, kIo, kRefused, kEntropy, kBroken };
+// safety: the request is well formed and will not be carried out. `kStopped`: the caller asked for
+// it.
+enum class ErrorKind { kBadInput, kTooLarge, kIo, kRefused, kEntropy, kStopped, kBroken };
 
 // Control characters, line breaks among them, as \x0a: names and values from files may hold any.
 std::string WithoutControls(std::string_view text);

@@ -5,8 +5,10 @@
 #include <cmath>
 #include <deque>
 #include <limits>
+#include <utility>
 
 #include "residua/base/error.h"
+#include "residua/base/stop.h"
 
 namespace residua {
 namespace {
@@ -87,8 +89,13 @@ struct StrategySolver::Evaluation {
   double lower_bound = 0;
 };
 
-StrategySolver::StrategySolver(const QuerySpace& space, BasisKind kind, StrategyGoal goal)
-    : space_(&space), kind_(kind), goal_(goal), columns_(space.dense_columns) {
+StrategySolver::StrategySolver(const QuerySpace& space, BasisKind kind, StrategyGoal goal,
+                               std::stop_token stop)
+    : space_(&space),
+      kind_(kind),
+      goal_(goal),
+      stop_(std::move(stop)),
+      columns_(space.dense_columns) {
   const Index num_cells =
       space.is_full() ? space.rank() : static_cast<Index>(space.columns.num_columns);
   if (kind == BasisKind::kOrthogonal) {
@@ -204,6 +211,7 @@ Strategy StrategySolver::Solve(double trade_off, double tolerance, int max_itera
   VectorXd best_weight;
   int iteration = 1;
   for (;; ++iteration) {
+    CheckNotStopped(stop_);
     if (max) {
       weight_ = (1 - kSharedWeight) * Normalized(log_weight_).array() +
                 kSharedWeight / static_cast<double>(log_weight_.size());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <stop_token>
 #include <vector>
 
 #include "residua/basis/query_space.h"
@@ -42,7 +43,8 @@ struct Strategy {
 // solutions start from the one before.
 class StrategySolver {
  public:
-  StrategySolver(const QuerySpace& space, BasisKind kind, StrategyGoal goal);
+  StrategySolver(const QuerySpace& space, BasisKind kind, StrategyGoal goal,
+                 std::stop_token stop = {});
 
   // Stops at a proven relative gap of `tolerance`, or after `max_iterations`: then the gap says how
   // far it came. Any outcome is a valid basis.
@@ -70,6 +72,7 @@ class StrategySolver {
   const QuerySpace* space_;
   BasisKind kind_;
   StrategyGoal goal_;
+  std::stop_token stop_;
   Eigen::MatrixXd embedding_;   // coordinates in use -> those of the space; empty is the identity
   Eigen::MatrixXd projection_;  // the other way; empty is the identity
   Eigen::MatrixXd columns_;     // of each cell, in the coordinates in use; empty is the identity

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "residua/base/error.h"
+#include "residua/io/arrow_stream.h"
 #include "residua/io/duckdb_connection.h"
 #include "residua/io/relation.h"
 #include "residua/measure/choose_rows.h"
@@ -272,8 +273,41 @@ ReadResult ReadQuery(const ReadRequest& request, BitSource& bits) {
       .Read(connection, bits);
 }
 
+// Where the columns that are read stand in the stream, in the order that they are selected in.
+std::vector<size_t> FindColumns(const std::string& file, const ReadRequest& request) {
+  Relation relation;
+  for (std::string& name : ColumnNamesOf(request.source.arrow)) {
+    relation.columns.push_back({std::move(name), ""});
+  }
+  std::vector<size_t> columns;
+  for (const Attribute& attribute : request.domain.attributes()) {
+    columns.push_back(FindColumn(file, relation, attribute.name, SpecKey(attribute)));
+  }
+  const std::string& identifier = request.protection.identifier;
+  if (!identifier.empty()) {
+    const size_t column = FindColumn(file, relation, identifier, "privacy.identifier");
+    if (std::find(columns.begin(), columns.end(), column) == columns.end()) {
+      columns.push_back(column);
+    }
+  }
+  return columns;
+}
+
+ReadResult ReadArrow(const ReadRequest& request, BitSource& bits) {
+  const std::string name = "the data";
+  ArrowProjection projection(request.source.arrow, FindColumns(name, request));
+  DuckDbConnection connection = DuckDbConnection::InMemory(name, "");
+  const std::string view = "rows_in_memory";
+  connection.ViewArrow(view, projection.stream());
+  const Relation relation = NamedRelation(connection, view);
+  return TableReader(name, relation, request.domain, request.protection, request.outside_values,
+                     request.on_rows)
+      .Read(connection, bits);
+}
+
 ReadResult Read(const ReadRequest& request, BitSource& bits) {
   const DataSource& source = request.source;
+  if (source.arrow != nullptr) return ReadArrow(request, bits);
   if (source.source.empty()) return ReadQuery(request, bits);
   if (!source.database.empty() || !source.query.empty()) {
     Fail(ErrorKind::kBadInput, "data: both source and a database query are set; keep one");
@@ -301,6 +335,29 @@ ReadResult Read(const ReadRequest& request, BitSource& bits) {
 }
 
 }  // namespace
+
+std::vector<std::string> NotesOf(const ReadReport& report, const Domain& domain) {
+  std::vector<std::string> notes;
+  const auto note = [&](const std::string& text) {
+    notes.push_back(text + " (a true count: not for publication)");
+  };
+  for (int i = 0; i < domain.size(); ++i) {
+    const AttributeReport& attribute = report.attributes[static_cast<size_t>(i)];
+    if (attribute.num_clamped > 0) {
+      note(fmt::format("{}: {} values clamped", domain[i].name, attribute.num_clamped));
+    }
+    if (attribute.num_nulled > 0) {
+      note(fmt::format("{}: {} values taken as missing", domain[i].name, attribute.num_nulled));
+    }
+  }
+  if (report.num_rows_over > 0) {
+    note(fmt::format("rows left out, beyond max_rows: {}", report.num_rows_over));
+  }
+  if (report.num_rows_dropped > 0) {
+    note(fmt::format("{} rows dropped", report.num_rows_dropped));
+  }
+  return notes;
+}
 
 ReadResult ReadEncodedTable(const DataSource& source, const Domain& domain,
                             const Protection& protection, BitSource& bits,

@@ -11,14 +11,19 @@
 #include "residua/noise/bit_source.h"
 #include "residua/privacy/protection.h"
 
+// Of the Arrow C stream interface.
+struct ArrowArrayStream;
+
 namespace residua {
 
 // Where the rows come from: either a file `source` (.csv, .tsv, .parquet, .json, .jsonl or .ndjson;
-// text may be compressed, .csv.gz), or a `query` on the DuckDB file `database`.
+// text may be compressed, .csv.gz), or a `query` on the DuckDB file `database`, or rows in memory,
+// which `arrow` hands out once; it stays its owner's.
 struct DataSource {
   std::string source;
   std::string database;
   std::string query;
+  ArrowArrayStream* arrow = nullptr;
 };
 
 // What reading did, for the curator's eyes: these are true counts of the data.
@@ -28,6 +33,9 @@ struct ReadReport {
   int64_t num_rows_over = 0;                // left out beyond the `max_rows` of their identifier
   std::vector<AttributeReport> attributes;  // in the order of the domain
 };
+
+// The report's lines that a curator should know of, for the same eyes.
+std::vector<std::string> NotesOf(const ReadReport& report, const Domain& domain);
 
 struct ReadResult {
   EncodedTable table;

@@ -205,6 +205,14 @@ void DuckDbConnection::Register(duckdb_table_function function) {
   }
 }
 
+void DuckDbConnection::ViewArrow(const std::string& view, ArrowArrayStream* stream) {
+  // DuckDB's handle is the stream itself.
+  auto* handle = reinterpret_cast<duckdb_arrow_stream>(stream);
+  if (duckdb_arrow_scan(connection_, view.c_str(), handle) != DuckDBSuccess) {
+    FailWith("its columns cannot be read as Arrow");
+  }
+}
+
 void DuckDbConnection::CheckIsOneSelect(const std::string& sql) {
   duckdb_extracted_statements statements = nullptr;
   const idx_t count = duckdb_extract_statements(connection_, sql.c_str(), &statements);

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+struct ArrowArrayStream;
+
 namespace residua {
 
 // The only header that shows DuckDB; included inside io/ alone.
@@ -85,6 +87,8 @@ class DuckDbConnection {
   void Stream(const std::string& select, const std::function<void(const DuckDbChunk&)>& visit);
   // Error{kBadInput} unless `sql` is exactly one SELECT statement.
   void CheckIsOneSelect(const std::string& sql);
+  // Makes the rows of an Arrow stream known to SQL as the view `view`, which can be read once.
+  void ViewArrow(const std::string& view, ArrowArrayStream* stream);
   // Makes `function` known to SQL.
   void Register(duckdb_table_function function);
 

@@ -248,6 +248,13 @@ std::string_view ToString(Weighting weighting) {
   RESIDUA_CHECK(false);
 }
 
+AnswerKind ParseAnswerKind(std::string_view text) {
+  if (text == "planned") return AnswerKind::kPlanned;
+  if (text == "prefixes") return AnswerKind::kPrefixes;
+  if (text == "cells") return AnswerKind::kCells;
+  Fail(ErrorKind::kBadInput, "answers '{}' is not known; choose planned, prefixes or cells", text);
+}
+
 Weighting DefaultWeighting(Objective::Kind kind) {
   return kind == Objective::Kind::kMaxVariance ? Weighting::kEqual : Weighting::kCells;
 }

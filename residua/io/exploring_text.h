@@ -6,6 +6,7 @@
 #include "residua/basis/strategy_solver.h"
 #include "residua/model/domain.h"
 #include "residua/model/workload.h"
+#include "residua/reconstruct/table_answers.h"
 #include "residua/select/objective.h"
 
 namespace residua {
@@ -38,6 +39,9 @@ std::string ToString(const Objective& objective);
 
 Weighting ParseWeighting(std::string_view text);
 std::string_view ToString(Weighting weighting);
+
+// "planned", "prefixes" or "cells".
+AnswerKind ParseAnswerKind(std::string_view text);
 
 // What the objective weighs by when nobody says: every cell alike.
 Weighting DefaultWeighting(Objective::Kind kind);

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "residua/base/error.h"
+#include "residua/base/stop.h"
 #include "residua/io/file.h"
 #include "residua/io/measurement_file.h"
 #include "residua/noise/secure_bits.h"
@@ -15,10 +16,15 @@ namespace fs = std::filesystem;
 // The rows as they will be counted, and all that could be refused without a ledger, refused.
 EncodedTable ReadRows(const MeasureRequest& request) {
   const Plan& plan = request.plan.plan;
+  const std::stop_token& stop = request.options.counting.stop;
   ReadResult read = ReadEncodedTable(request.places.data, plan.domain, plan.protection,
-                                     ThreadSecureBits(), request.on_rows);
+                                     ThreadSecureBits(), [&](int64_t num_rows) {
+                                       CheckNotStopped(stop);
+                                       if (request.on_rows) request.on_rows(num_rows);
+                                     });
   if (request.on_read) request.on_read(read.report);
   CheckMeasurable(plan, read.table.num_rows(), request.options);
+  CheckNotStopped(stop);
   return std::move(read.table);
 }
 
@@ -28,6 +34,38 @@ MeasureOutcome OutcomeOf(const Ledger& ledger, int64_t entry, bool made_ledger, 
     if (other.is_spend() && other.id < entry) outcome.spent_before += other.pcost;
   }
   return outcome;
+}
+
+// Passes every noisy residual to `visit`, once the spend is in the ledger as `entry`, then confirms
+// it when `finish` has put them where they are to be.
+void MeasureReserved(const MeasureRequest& request, const EncodedTable& table, Ledger* ledger,
+                     int64_t entry, const std::function<void(NoisyResidual&&)>& visit,
+                     const std::function<void()>& finish) {
+  const Plan& plan = request.plan.plan;
+  if (request.on_reserved) request.on_reserved();
+  try {
+    const auto num_sets = static_cast<int64_t>(MeasuredSets(plan).size());
+    int64_t num_measured = 0;
+    Measure(plan, table, request.options, [&](NoisyResidual&& residual) {
+      visit(std::move(residual));
+      if (request.on_sets) request.on_sets(++num_measured, num_sets);
+    });
+    finish();
+    ledger->Confirm(entry);
+  } catch (const std::exception& error) {
+    const std::string path = request.places.ledger.string();
+    const std::string remedy =
+        request.resume ? "mend it and run the same command again, which goes on with that spend"
+                       : fmt::format(
+                             "if nothing of it was published, say so with residua ledger "
+                             "forgive {} --ledger {} --reason ...",
+                             entry, path);
+    const auto* known = dynamic_cast<const Error*>(&error);
+    const bool is_stopped = known != nullptr && known->kind() == ErrorKind::kStopped;
+    throw Error(is_stopped ? ErrorKind::kStopped : ErrorKind::kIo,
+                fmt::format("{}; the spend stays reserved as entry {} of {}: {}", MessageOf(error),
+                            entry, path, remedy));
+  }
 }
 
 [[noreturn]] void FailUnknown(const MeasureRequest& request) {
@@ -109,26 +147,29 @@ MeasureOutcome MeasureToFile(const MeasureRequest& request) {
   MeasurementWriter writer(request.output, request.plan);
   Ledger ledger = Ledger::OpenOrCreate(ledger_path, plan.budget.pcost, spend.neighbours);
   const int64_t entry = known ? known->id : ledger.Reserve(spend);
-  if (request.on_reserved) request.on_reserved();
-  try {
-    const auto num_sets = static_cast<int64_t>(MeasuredSets(plan).size());
-    int64_t num_measured = 0;
-    Measure(plan, table, request.options, [&](NoisyResidual&& residual) {
-      writer.Write(residual);
-      if (request.on_sets) request.on_sets(++num_measured, num_sets);
-    });
-    writer.Finish();
-    ledger.Confirm(entry);
-  } catch (const std::exception& error) {
-    const std::string remedy =
-        request.resume ? "mend it and run the same command again, which goes on with that spend"
-                       : fmt::format(
-                             "if nothing of it was published, say so with residua ledger "
-                             "forgive {} --ledger {} --reason ...",
-                             entry, ledger_path.string());
-    throw Error(ErrorKind::kIo, fmt::format("{}; the spend stays reserved as entry {} of {}: {}",
-                                            MessageOf(error), entry, ledger_path.string(), remedy));
-  }
+  MeasureReserved(
+      request, table, &ledger, entry, [&](NoisyResidual&& residual) { writer.Write(residual); },
+      [&] { writer.Finish(); });
+  return OutcomeOf(ledger, entry, !has_ledger, false);
+}
+
+MeasureOutcome MeasureToMemory(const MeasureRequest& request, std::vector<NoisyResidual>* into) {
+  RESIDUA_CHECK(!request.resume);
+  Ledger::Spend spend = SpendOf(request.plan, kInMemory);
+  spend.output = kInMemory;  // and no path
+  spend.again = request.again;
+  const fs::path& ledger_path = request.places.ledger;
+  const bool has_ledger = fs::exists(ledger_path);
+  if (has_ledger) Ledger::Open(ledger_path).CheckAffordable(spend);
+  const EncodedTable table = ReadRows(request);
+  Ledger ledger =
+      Ledger::OpenOrCreate(ledger_path, request.plan.plan.budget.pcost, spend.neighbours);
+  const int64_t entry = ledger.Reserve(spend);
+  std::vector<NoisyResidual> residuals;
+  MeasureReserved(
+      request, table, &ledger, entry,
+      [&](NoisyResidual&& residual) { residuals.push_back(std::move(residual)); }, [] {});
+  *into = std::move(residuals);
   return OutcomeOf(ledger, entry, !has_ledger, false);
 }
 

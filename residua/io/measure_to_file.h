@@ -2,6 +2,8 @@
 
 #include <filesystem>
 #include <functional>
+#include <string_view>
+#include <vector>
 
 #include "residua/io/data_source.h"
 #include "residua/io/ledger.h"
@@ -58,5 +60,12 @@ struct MeasureOutcome {
 // the first attempt left unfinished has been deleted. Nothing of it was published, so that one
 // spend covers what is. The caller must make sure that the first attempt is over.
 MeasureOutcome MeasureToFile(const MeasureRequest& request);
+
+// The same into memory, for callers that ask before they save: `request.output` and `resume` are
+// unused, and the ledger calls the place kInMemory. The spend is confirmed once every residual is
+// there. Whether one of them is ever seen nobody can tell later, so it stays spent if they are
+// lost.
+inline constexpr std::string_view kInMemory = "(in memory)";
+MeasureOutcome MeasureToMemory(const MeasureRequest& request, std::vector<NoisyResidual>* into);
 
 }  // namespace residua

@@ -7,6 +7,7 @@
 
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
+#include "residua/base/stop.h"
 #include "residua/base/threads.h"
 #include "residua/measure/counting_plan.h"
 #include "residua/measure/row_counter.h"
@@ -145,6 +146,7 @@ class BatchCounter {
       return table_.num_rows() / static_cast<int64_t>(num_shards) * static_cast<int64_t>(k) +
              (k == num_shards ? table_.num_rows() % static_cast<int64_t>(num_shards) : 0);
     };
+    CheckNotStopped(options_.stop);
     std::vector<Counter> counters(static_cast<size_t>(counted.num_cells), 0);
     CountRows(table_, counted.attributes, boundary(shard), boundary(shard + 1), counters);
     return counters;

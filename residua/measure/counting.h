@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "residua/base/memory.h"
@@ -20,6 +21,7 @@ struct CountingOptions {
   // values on their way to a file, need is left beside it.
   int64_t memory_limit_bytes = MemoryOfMachine() / 4 * 3;
   int num_threads = 0;  // 0: as many as there are processors
+  std::stop_token stop = {};
 };
 
 // Counts the marginal of every one of `sets` (any list: a closure, say; each strictly increasing)

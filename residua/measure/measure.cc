@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "residua/base/error.h"
+#include "residua/base/stop.h"
 #include "residua/base/threads.h"
 #include "residua/measure/residual_transform.h"
 #include "residua/measure/true_counts.h"
@@ -92,9 +93,7 @@ std::vector<AttributeSet> MeasuredSets(const Plan& plan) {
     ForEachMember(plan.classes, plan.mechanisms[k],
                   [&](const AttributeSet& set) { sets.push_back(set); });
   }
-  std::sort(sets.begin(), sets.end(), [](const AttributeSet& a, const AttributeSet& b) {
-    return a.size() != b.size() ? a.size() < b.size() : a < b;
-  });
+  std::sort(sets.begin(), sets.end(), ListedBefore);
   return sets;
 }
 
@@ -150,13 +149,17 @@ void Measure(const Plan& plan, const EncodedTable& table, const MeasureOptions& 
         std::vector<std::optional<NoisyResidual>> noisy(marginals.size());
         threads.Run([&] {
           ParallelFor(size_t{0}, marginals.size(), [&](size_t k) {
+            CheckNotStopped(options.counting.stop);
             const AttributeSet attributes = marginals[k].attributes();
             const Rational variance = IntegerNoiseVariance(plan, attributes);
             TrueResidual residual = transform.Apply(std::move(marginals[k]));
             noisy[k] = {attributes, AddNoise(std::move(residual), variance, bits()), variance};
           });
         });
-        for (auto& residual : noisy) visit(std::move(*residual));
+        for (auto& residual : noisy) {
+          CheckNotStopped(options.counting.stop);
+          visit(std::move(*residual));
+        }
       });
 }
 

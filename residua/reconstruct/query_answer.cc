@@ -5,6 +5,7 @@
 
 #include "residua/base/error.h"
 #include "residua/reconstruct/axis_sweeps.h"
+#include "residua/reconstruct/table_answers.h"
 
 namespace residua {
 namespace {
@@ -146,6 +147,15 @@ double Covariance(const ResidualIndex& index, const ProductQuery& query_a,
 
 double Variance(const ResidualIndex& index, const ProductQuery& query) {
   return Covariance(index, query, query);
+}
+
+void CheckDetermined(const ResidualIndex& index, const ProductQuery& query) {
+  for (const AttributeWeights& factor : query.factors()) {
+    const Attribute& attribute = index.domain()[factor.attribute];
+    const std::vector<double> weights = DenseWeights(factor, attribute.size);
+    CheckDetermined(attribute, index.basis(factor.attribute),
+                    Eigen::Map<const Eigen::VectorXd>(weights.data(), attribute.size));
+  }
 }
 
 Estimate Answer(const ResidualIndex& index, const ProductQuery& query) {

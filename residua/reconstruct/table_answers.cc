@@ -60,6 +60,20 @@ AxisAnswers MakeAxisAnswers(const Attribute& attribute, const ResidualBasis& bas
   return axis;
 }
 
+std::vector<AxisAnswers> AxesOf(const Plan& plan, AnswerKind answers) {
+  std::vector<AxisAnswers> axes;
+  const std::vector<ResidualBasis> bases = BasisOfAttributes(plan);
+  for (int i = 0; i < plan.domain.size(); ++i) {
+    Attribute attribute = plan.domain[i];
+    if (answers == AnswerKind::kPrefixes && attribute.queries == QueryKind::kRange) {
+      attribute.queries = QueryKind::kPrefix;
+    }
+    if (answers == AnswerKind::kCells) attribute.queries = QueryKind::kIdentity;
+    axes.push_back(MakeAxisAnswers(attribute, bases[static_cast<size_t>(i)]));
+  }
+  return axes;
+}
+
 std::vector<double> AnswerTable(std::span<const double> counts,
                                 std::span<const AxisAnswers* const> axes) {
   std::vector<double> answers(counts.begin(), counts.end());

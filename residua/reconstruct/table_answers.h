@@ -25,6 +25,12 @@ struct AxisAnswers {
 // Error{kBadInput} if the basis does not determine their answers.
 AxisAnswers MakeAxisAnswers(const Attribute& attribute, const ResidualBasis& basis);
 
+// What a table asks along its attributes: their own queries, prefixes in place of all ranges, or
+// the cells.
+enum class AnswerKind { kPlanned, kPrefixes, kCells };
+// One for each attribute of the plan.
+std::vector<AxisAnswers> AxesOf(const Plan& plan, AnswerKind answers);
+
 // The answers (kron of W) counts of a table, row-major, from its counts: a sweep an axis.
 std::vector<double> AnswerTable(std::span<const double> counts,
                                 std::span<const AxisAnswers* const> axes);

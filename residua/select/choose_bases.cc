@@ -57,7 +57,7 @@ struct BasisType {
 
 std::unique_ptr<StrategySolver> MakeSolver(const BasisProblem& problem, const Attribute& attribute,
                                            const QuerySpace& space) {
-  auto solver = std::make_unique<StrategySolver>(space, problem.kind, problem.goal);
+  auto solver = std::make_unique<StrategySolver>(space, problem.kind, problem.goal, problem.stop);
   const bool smooth =
       attribute.queries == QueryKind::kPrefix || attribute.queries == QueryKind::kRange;
   if (smooth && attribute.size >= 2 * kCoarsest) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <stop_token>
 #include <vector>
 
 #include "residua/basis/residual_basis.h"
@@ -25,6 +26,7 @@ struct BasisProblem {
   std::function<Outcome(const std::vector<ResidualBasis>&)> solve;
   StrategyGoal goal = StrategyGoal::kMean;
   BasisKind kind = BasisKind::kOblique;
+  std::stop_token stop = {};
 };
 
 // One basis for each class of attributes, alike for attributes with the same queries: identity

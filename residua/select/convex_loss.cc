@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "residua/base/error.h"
+#include "residua/base/stop.h"
 #include "residua/select/linear_noise.h"
 #include "residua/select/solvers.h"
 
@@ -58,6 +59,7 @@ NoiseSolution MinimizeConvex(const VarianceMatrix& matrix, std::span<const doubl
   double step = 1.0;
   for (solution.iterations = 1; solution.iterations <= options.max_iterations;
        ++solution.iterations) {
+    CheckNotStopped(options.stop);
     MultiplyTransposed(matrix, gradient, demand);
     const double linear_minimum = SolveLinear(cost, demand, budget, target);
     const double linear_now =

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "residua/base/error.h"
+#include "residua/base/stop.h"
 #include "residua/select/linear_noise.h"
 #include "residua/select/solvers.h"
 
@@ -46,6 +47,7 @@ class DualAscent {
 
   // `log_dual` need not be normalised. False if the solution is good enough, or time is up.
   bool Evaluate(Point* point) {
+    CheckNotStopped(options_.stop);
     Normalise(&point->log_dual);
     const size_t num_rows = weight_.size();
     for (size_t j = 0; j < num_rows; ++j) {

@@ -65,6 +65,19 @@ std::vector<TableErrors> PredictErrors(const Plan& plan) {
   return errors;
 }
 
+std::vector<ListedTable> ListTables(const Plan& plan, const std::vector<TableErrors>& errors) {
+  std::vector<ListedTable> tables;
+  for (const TableErrors& table : errors) {
+    ForEachMember(plan.classes, table.orbit, [&](const AttributeSet& set) {
+      tables.push_back({set, &table});
+    });
+  }
+  std::sort(tables.begin(), tables.end(), [](const ListedTable& a, const ListedTable& b) {
+    return ListedBefore(a.attributes, b.attributes);
+  });
+  return tables;
+}
+
 PlanSummary Summarize(const Plan& plan, const std::vector<TableErrors>& errors) {
   PlanSummary summary;
   double total_variance = 0;

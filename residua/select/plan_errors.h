@@ -28,6 +28,14 @@ struct TableErrors {
 };
 std::vector<TableErrors> PredictErrors(const Plan& plan);
 
+// Every table of the workload with the errors of its orbit, smaller orders first, in the domain's
+// order of attributes.
+struct ListedTable {
+  AttributeSet attributes;
+  const TableErrors* errors;
+};
+std::vector<ListedTable> ListTables(const Plan& plan, const std::vector<TableErrors>& errors);
+
 // rmse = sqrt(total variance of all answers / number of answers).
 struct PlanSummary {
   double num_marginals = 0;

@@ -73,10 +73,11 @@ std::vector<ResidualBasis> GivenBases(const SelectRequest& request,
 void AddBases(const SelectRequest& request, StrategyGoal goal,
               const std::function<BasisProblem::Outcome(const std::vector<ResidualBasis>&)>& solve,
               Problem* problem) {
-  problem->basis_of_class = request.matrices.empty()
-                                ? ChooseBases({&request.domain, &problem->workload,
-                                               &problem->mechanisms, solve, goal, request.basis})
-                                : GivenBases(request, problem->workload.classes);
+  problem->basis_of_class =
+      request.matrices.empty()
+          ? ChooseBases({&request.domain, &problem->workload, &problem->mechanisms, solve, goal,
+                         request.basis, request.solver.stop})
+          : GivenBases(request, problem->workload.classes);
   problem->cost = CostOfOrbits(MechanismsWith(*problem, problem->basis_of_class));
 }
 

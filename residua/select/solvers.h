@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "residua/select/variance_matrix.h"
@@ -23,6 +24,7 @@ struct NoiseSolution {
 struct SolverOptions {
   double tolerance = 1e-6;  // on loss / lower_bound - 1
   int max_iterations = 20000;
+  std::stop_token stop = {};
 };
 
 // loss = sum_j weight[j] * variance_j, in closed form (the paper's lemma on weighted sums).

@@ -34,7 +34,7 @@ def parse(lines):
 def run(command, folder, binary):
     path = os.path.dirname(os.path.abspath(binary)) + os.pathsep + os.environ["PATH"]
     done = subprocess.run(["bash", "-c", command], cwd=folder, capture_output=True, text=True,
-                          env={**os.environ, "PATH": path, "LC_ALL": "C.UTF-8"}, timeout=120)
+                          env={**os.environ, "PATH": path, "LC_ALL": "C.UTF-8"}, timeout=int(os.environ.get("GOLDEN_TIMEOUT", "120")))
     done.stdout = done.stdout.replace(os.path.realpath(folder), "FOLDER")
     done.stderr = done.stderr.replace(os.path.realpath(folder), "FOLDER")
     seen = done.stdout.splitlines() + ["! " + line for line in done.stderr.splitlines()]

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """check_faults.py RESIDUA SHIM: the system fails in every way of docs/security.md's table, and residua loses nothing, hides
 no budget and says what happened in one line."""
+import fcntl
 import json
 import os
 import random
@@ -203,6 +204,16 @@ def ledger_damaged():
         shutil.move("kept", LEDGER)
 
 
+def two_releases_at_once():
+    os.mkdir("out/r")
+    held = os.open("out/r", os.O_RDONLY | os.O_DIRECTORY)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    expect_one_line(run("release", "people.toml", "-o", "out/r", "--yes"), 2, "another residua is at work")
+    expect_nothing_spent()
+    os.close(held)
+    assert run("release", "people.toml", "-o", "out/r", "--yes").returncode == 0
+
+
 def signal_at_any_moment():
     """As from a terminal or a scheduler; kill -9 has tests of its own (cli.kill_measure, cli.kill_release)."""
     draw = random.Random(1)
@@ -233,7 +244,8 @@ def clean_up():
 FAULTS = [
     disk_full_while_writing_the_measurement, disk_full_while_writing_a_release, disk_full_while_writing_tables,
     disk_full_while_writing_the_ledger, disk_full_for_the_second_spend, read_only_output, read_only_ledger, no_entropy,
-    entropy_that_ends, no_memory, clock_that_goes_back, ledger_locked_by_another, ledger_damaged, signal_at_any_moment,
+    entropy_that_ends, no_memory, clock_that_goes_back, ledger_locked_by_another, ledger_damaged, two_releases_at_once,
+    signal_at_any_moment,
 ]
 
 

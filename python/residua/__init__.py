@@ -1,0 +1,50 @@
+"""Differentially private tables with exact error bars.
+
+>>> import pandas as pd
+>>> import residua as rs
+>>> people = rs.Domain(
+...     age=rs.integers(0, 99, queries="prefix"),
+...     sex=["female", "male"],
+...     income=rs.cuts(10_000, 25_000, 50_000),
+... )
+>>> plan = rs.plan(people, marginals="<=2", objective="max-variance", rho=0.5)
+>>> frame = pd.DataFrame(
+...     {"age": [30, 41], "sex": ["female", "male"], "income": [31_000.0, 9_000.0]})
+>>> release = plan.measure(frame, ledger="readme.ledger")
+>>> release.query(age=(18, 30), sex="female").interval(0.95).lower < 1000
+True
+"""
+
+from residua._attributes import Attribute, Domain, cuts, integers, size, values
+from residua._ledger import Balance, Ledger
+from residua._planning import Basis, Plan, Privacy, load_plan, plan
+from residua._release import Comparison, Estimate, Interval, Release, load, verify
+from residua._residua import Error, Refused, version
+from residua._spec import Spec
+
+__version__: str = version
+
+__all__ = [
+    "Attribute",
+    "Balance",
+    "Basis",
+    "Comparison",
+    "Domain",
+    "Error",
+    "Estimate",
+    "Interval",
+    "Ledger",
+    "Plan",
+    "Privacy",
+    "Refused",
+    "Release",
+    "Spec",
+    "cuts",
+    "integers",
+    "load",
+    "load_plan",
+    "plan",
+    "size",
+    "values",
+    "verify",
+]

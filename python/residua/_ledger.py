@@ -1,0 +1,105 @@
+"""What was granted for one data set and what was spent on it."""
+
+from __future__ import annotations
+
+import os
+from fractions import Fraction
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from residua import _residua
+from residua._spec import Number
+
+
+class Balance(NamedTuple):
+    """What may be spent in all, and what was, as rho; exact.
+
+    >>> import residua as rs
+    >>> rs.Balance(1, 0.5).granted
+    1
+    """
+
+    granted: Fraction
+    spent: Fraction
+
+
+class Ledger:
+    """The ledger of one data set: an SQLite file, the command line's own.
+
+    Measuring makes it, with the budget of the first plan, and writes every spend before noise is
+    drawn. More is granted by a person, with a reason.
+
+    >>> import residua as rs, pandas as pd
+    >>> plan = rs.plan(rs.Domain(sex=["female", "male"]), marginals=1, rho=1)
+    >>> release = plan.measure(pd.DataFrame({"sex": ["male"]}), ledger="book.ledger")
+    >>> ledger = rs.Ledger("book.ledger")
+    >>> ledger.entries()[["kind", "rho"]].round(3)
+          kind  rho
+    0  granted  1.0
+    1    spent  1.0
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        _residua.ledger_balance(self.path)
+
+    def entries(self) -> pd.DataFrame:
+        """Every line: id, kind (granted, reserved, spent, forgiven, refused), time (UTC), rho,
+        delta, the exact pcost, the plan's digest, what it was for, and for which neighbours.
+
+        A spend is "reserved" before noise is drawn and "spent" when it is done; both count.
+
+        >>> import residua as rs
+        >>> rs.Ledger(example_ledger()).entries()["kind"].tolist()
+        ['granted', 'spent']
+        """
+        columns = ["id", "kind", "time", "rho", "delta", "pcost", "plan", "what", "neighbours"]
+        frame = pd.DataFrame(_residua.ledger_entries(self.path), columns=columns)
+        frame["time"] = pd.to_datetime(frame["time"], utc=True)
+        frame["pcost"] = [Fraction(text) for text in frame["pcost"]]
+        return frame
+
+    @property
+    def balance(self) -> Balance:
+        """What may be spent in all, and what was, as rho.
+
+        >>> import residua as rs
+        >>> granted, spent = rs.Ledger(example_ledger()).balance
+        >>> granted, spent <= granted
+        (Fraction(1, 1), True)
+        """
+        granted, spent = _residua.ledger_balance(self.path)
+        return Balance(Fraction(granted) / 2, Fraction(spent) / 2)
+
+    def grant(self, *, rho: Number, reason: str) -> None:
+        """Adds to what may be spent; the reason stays on record.
+
+        >>> import residua as rs
+        >>> ledger = rs.Ledger(example_ledger())
+        >>> ledger.grant(rho="1/2", reason="board decision of 3 May")
+        >>> ledger.balance.granted
+        Fraction(3, 2)
+        """
+        try:
+            amount = Fraction(str(rho))
+        except (ValueError, ZeroDivisionError):
+            raise _residua.Error(f"rho is {rho!r}; give a number, such as 0.5 or '1/3'") from None
+        _residua.ledger_grant(self.path, str(2 * amount), reason)
+
+    def forgive(self, entry: int, *, reason: str) -> None:
+        """Stops counting a reserved spend, stating that nothing of it was published.
+
+        >>> import residua as rs
+        >>> try:
+        ...     rs.Ledger(example_ledger()).forgive(2, reason="it crashed; nothing was published")
+        ... except rs.Error as error:
+        ...     print("not so:", str(error).partition(": ")[2])
+        not so: entry 2 is not a spend that is reserved and not confirmed
+        """
+        _residua.ledger_forgive(self.path, entry, reason)
+
+    def __repr__(self) -> str:
+        granted, spent = self.balance
+        return f"<residua.Ledger {self.path}: rho {float(spent):.6g} of {float(granted):.6g} spent>"

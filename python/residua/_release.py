@@ -1,0 +1,426 @@
+"""A measurement, and everything that can be asked of it. Asking costs no privacy."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from residua import _residua
+from residua._planning import Array, Plan
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+class Interval(NamedTuple):
+    """The two ends of a confidence interval.
+
+    >>> import residua as rs
+    >>> rs.Interval(1.0, 2.0).upper
+    2.0
+    """
+
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An unbiased estimate, so a signed one, and its exact standard deviation.
+
+    Two estimates of one release share noise: their difference is no matter of the two standard
+    deviations. See :meth:`Release.compare`.
+
+    >>> import residua as rs
+    >>> [round(end, 3) for end in rs.Estimate(100.0, 10.0).interval(0.95)]
+    [80.4, 119.6]
+    """
+
+    value: float
+    std_dev: float
+    question: Any = field(default=None, repr=False, compare=False)
+
+    @property
+    def variance(self) -> float:
+        """The square of the standard deviation.
+
+        >>> import residua as rs
+        >>> rs.Estimate(100.0, 10.0).variance
+        100.0
+        """
+        return self.std_dev**2
+
+    def interval(self, confidence: float = 0.95) -> Interval:
+        """Holds the true number with this probability.
+
+        >>> import residua as rs
+        >>> rs.Estimate(0.0, 1.0).interval(0.6827).upper.__round__(3)
+        1.0
+        """
+        half = _residua.quantile(confidence) * self.std_dev
+        return Interval(self.value - half, self.value + half)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two estimates of one release, with the noise that they share taken into account.
+
+    `ratio` is an interval for the first over the second; None if the second is too near to 0 for its
+    noise. Made by :meth:`Release.compare`.
+
+    >>> import residua as rs
+    >>> rs.Comparison.__dataclass_fields__.keys() >= {"difference", "ratio"}
+    True
+    """
+
+    first: Estimate
+    second: Estimate
+    covariance: float
+    correlation: float
+    difference: Estimate
+    sum: Estimate
+    ratio: Interval | None
+
+
+def load(path: str | os.PathLike[str]) -> Release:
+    """Reads a measurement file, the command line's or one that :meth:`Release.save` wrote.
+
+    >>> import residua as rs, pandas as pd
+    >>> plan = rs.plan(rs.Domain(sex=["female", "male"]), marginals="<=1", rho=1)
+    >>> people = pd.DataFrame({"sex": ["female", "male", "male"]})
+    >>> release = plan.measure(people, ledger="loaded.ledger", to="loaded.parquet")
+    >>> rs.load("loaded.parquet").query(sex="male") == release.query(sex="male")
+    True
+    """
+    return Release(_residua.load_release(Path(path)))
+
+
+def verify(path: str | os.PathLike[str]) -> None:
+    """Recomputes the privacy cost of a plan or measurement file; :class:`Refused` if it is not so.
+
+    >>> import residua as rs
+    >>> rs.plan(rs.Domain(a=5), marginals=1, rho=1).save("plan.json")
+    >>> rs.verify("plan.json")
+    """
+    file = Path(path)
+    try:
+        with file.open("rb") as stream:
+            is_measurement = stream.read(4) == b"PAR1"
+    except OSError as error:
+        raise _residua.Error(f"{file}: {(error.strerror or 'cannot be read').lower()}") from None
+    if is_measurement:
+        _residua.verify_release(file)
+    else:
+        _residua.read_plan(file).verify()
+
+
+class Release:
+    """Noisy measurements, complete by themselves; made by :meth:`Plan.measure` and :func:`load`.
+
+    >>> import residua as rs, pandas as pd
+    >>> people = pd.DataFrame({"age": [3, 50, 70], "sex": ["female", "male", "male"]})
+    >>> domain = rs.Domain(age=rs.integers(0, 99), sex=["female", "male"])
+    >>> release = rs.plan(domain, marginals="<=2", rho=1).measure(people, ledger="three.ledger")
+    >>> release
+    <residua.Release: 4 tables of 2 attributes, 303 cells, rho 1>
+    """
+
+    def __init__(self, release: _residua.Release, notes: Sequence[str] = ()) -> None:
+        self._release = release
+        self._plan = Plan(release.plan(), Path.cwd())
+        self._notes = list(notes)
+
+    @property
+    def plan(self) -> Plan:
+        """The plan that was measured.
+
+        >>> release = example_release()
+        >>> release.plan.sizes
+        {'age': 100, 'sex': 2}
+        """
+        return self._plan
+
+    @property
+    def notes(self) -> list[str]:
+        """What reading did to values without a cell: true counts, not for publication, and in no
+        file. Nothing prints them by itself, because notebooks keep what they show.
+
+        >>> import residua as rs, pandas as pd
+        >>> domain = rs.Domain(age=rs.integers(0, 99, outside="clamp"))
+        >>> people = pd.DataFrame({"age": [3, 120]})
+        >>> rs.plan(domain, marginals=1, rho=1).measure(people, ledger="clamped.ledger").notes
+        ['age: 1 values clamped (a true count: not for publication)']
+        """
+        return list(self._notes)
+
+    def table(
+        self, *attributes: str, confidence: float = 0.95, answers: str = "planned"
+    ) -> pd.DataFrame:
+        """A table over these attributes; without any, the total.
+
+        A row an answer: a column an attribute, in the domain's order, then `estimate`, `std_dev`,
+        `ci_lower` and `ci_upper`. `answers`: "planned", the attributes' own questions; "prefixes",
+        in place of all ranges; "cells", the counts.
+
+        >>> release = example_release()
+        >>> release.table("age", "sex").columns.tolist()
+        ['age', 'sex', 'estimate', 'std_dev', 'ci_lower', 'ci_upper']
+        >>> len(release.table())
+        1
+        """
+        return self._frames([self._plan._set(attributes)], confidence, answers)[0]
+
+    def tables(
+        self, *, confidence: float = 0.95, answers: str = "planned"
+    ) -> Iterator[tuple[tuple[str, ...], pd.DataFrame]]:
+        """Every table that was asked for, one after the other, with its attributes.
+
+        >>> release = example_release()
+        >>> [names for names, table in release.tables()]
+        [(), ('age',), ('sex',), ('age', 'sex')]
+        """
+        sets, cells, _, _ = self._plan._file.errors()
+        batch: list[list[int]] = []
+        held = 0.0
+        for position, table in enumerate(sets):
+            batch.append(table)
+            held += float(cells[position])
+            if held > 1e6 or position + 1 == len(sets):
+                frames = self._frames(batch, confidence, answers)
+                for of, frame in zip(batch, frames, strict=True):
+                    yield self._plan._names(of), frame
+                batch, held = [], 0.0
+
+    def estimates(self, *attributes: str, answers: str = "planned") -> Array:
+        """The estimates of a table as a numpy array, an axis an attribute in the domain's order.
+
+        >>> release = example_release()
+        >>> release.estimates("age", "sex").shape
+        (100, 2)
+        """
+        table = self._plan._set(attributes)
+        values: Array = self._release.tables([table], answers)[0][0]
+        return values.reshape(self._shape(table, answers))
+
+    def variances(self, *attributes: str, answers: str = "planned") -> Array:
+        """The exact variance of every estimate of a table, likewise.
+
+        >>> release = example_release()
+        >>> release.variances("sex").shape
+        (2,)
+        """
+        table = self._plan._set(attributes)
+        shape = self._shape(table, answers)
+        variances: Array = self._release.tables([table], answers)[0][1]
+        if variances.size == 1:
+            return np.full(shape, variances[0])
+        return variances.reshape(shape)
+
+    def query(self, question: str | Mapping[str, Any] | None = None, /, **terms: Any) -> Estimate:
+        """The answer to a question nobody planned, on attributes that were measured together.
+
+        A term is a value, a list of values, ``(first, last)`` for a range with both ends (None for
+        an open one; a range of cuts begins above its first), or None for missing values. A numpy
+        array weighs every cell of its attribute. In words, as on the command line:
+        ``"age=18..30 sex=female"``.
+
+        >>> release = example_release()
+        >>> adults = release.query(age=(18, 30), sex="female")
+        >>> adults.std_dev == release.query("age=18..30 sex=female").std_dev
+        True
+        """
+        asked: Any = question if question is not None else {}
+        if isinstance(asked, Mapping):
+            asked = {**asked, **terms}
+        elif terms:
+            raise TypeError("ask in words or by terms, not both")
+        value, variance = self._release.answer(_worded(asked))
+        return Estimate(value, float(np.sqrt(variance)), asked)
+
+    def covariance(
+        self, first: str | Mapping[str, Any] | Estimate, second: str | Mapping[str, Any] | Estimate
+    ) -> float:
+        """Of the answers to two questions: in words, as terms, or as :meth:`query` answered them.
+
+        >>> release = example_release()
+        >>> women, men = release.query(sex="female"), release.query(sex="male")
+        >>> release.covariance(women, men) == release.covariance("sex=female", {"sex": "male"})
+        True
+        """
+        return self._release.covariance(_worded(_asked(first)), _worded(_asked(second)))
+
+    def compare(
+        self,
+        first: str | Mapping[str, Any] | Estimate,
+        second: str | Mapping[str, Any] | Estimate,
+        *,
+        confidence: float = 0.95,
+    ) -> Comparison:
+        """The difference, sum and ratio of two answers, with error bars that hold.
+
+        >>> release = example_release()
+        >>> compared = release.compare("sex=female", "sex=male")
+        >>> compared.difference.value == compared.first.value - compared.second.value
+        True
+        """
+        a, b = self.query(_asked(first)), self.query(_asked(second))
+        shared = self.covariance(a, b)
+        ratio = _residua.ratio((a.value, a.variance), (b.value, b.variance), shared, confidence)
+        spread = float(np.sqrt(max(0.0, a.variance + b.variance - 2 * shared)))
+        both = float(np.sqrt(max(0.0, a.variance + b.variance + 2 * shared)))
+        return Comparison(
+            a,
+            b,
+            shared,
+            shared / (a.std_dev * b.std_dev),
+            Estimate(a.value - b.value, spread),
+            Estimate(a.value + b.value, both),
+            Interval(*ratio) if ratio else None,
+        )
+
+    def residuals(self, *attributes: str) -> npt.NDArray[Any]:
+        """The noisy integers of one base mechanism: ``basis.matrix`` along each axis of the counts,
+        plus noise; flat, the last attribute fastest.
+
+        >>> release = example_release()
+        >>> release.residuals("sex").dtype
+        dtype('int64')
+        """
+        values = self._release.residual(self._plan._set(attributes))
+        if isinstance(values, list):
+            return np.array([int(text) for text in values], dtype=object)
+        return np.asarray(values)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the measurement file: a complete release, to publish and to ask again.
+
+        >>> example_release().save("saved.parquet")
+        """
+        self._release.save(Path(path))
+
+    def linear_measurements(self, form: str = "residuals") -> list[Any]:
+        """What Private-PGM estimates synthetic data from: ``mbi.LinearMeasurement`` objects.
+
+        "residuals": every base mechanism with the linear map that it measures; their noise is
+        independent, as mbi takes it to be, so that its fit weighs all of it right. "marginals": the
+        tables that were asked for, each cell with its standard deviation; tables share noise, which
+        mbi cannot know. Attributes are columns of cell numbers, of sizes ``plan.sizes``. mbi sees
+        little of the total in residuals: give it ``known_total=release.query().value``.
+
+        Needs mbi (``pip install residua[synthetic]``).
+
+        >>> len(example_release().linear_measurements())
+        4
+        """
+        from residua import _synthetic
+
+        return _synthetic.linear_measurements(self, form)
+
+    def plot(
+        self, *attributes: str, confidence: float = 0.95, answers: str = "planned", ax: Axes | None = None
+    ) -> Axes:
+        """Draws a table of one attribute, or of two, a line each, with its intervals as error bars.
+
+        Needs matplotlib (``pip install residua[plot]``).
+
+        >>> example_release().plot("age", "sex").get_ylabel()
+        'count'
+        """
+        from residua import _plots
+
+        return _plots.plot_table(self, attributes, confidence, answers, ax)
+
+    def _shape(self, table: list[int], answers: str) -> tuple[int, ...]:
+        return tuple(len(self._plan._file.labels(i, answers)) for i in table)
+
+    def _frames(
+        self, tables: list[list[int]], confidence: float, answers: str
+    ) -> list[pd.DataFrame]:
+        factor = _residua.quantile(confidence)
+        axes = {i: self._axis(i, answers) for i in {i for table in tables for i in table}}
+        frames = []
+        for table, (values, variances) in zip(
+            tables, self._release.tables(tables, answers), strict=True
+        ):
+            std_devs = np.sqrt(variances)
+            if std_devs.size == 1:
+                std_devs = np.full(values.size, std_devs[0])
+            columns = _spread([axes[i] for i in table])
+            named = {self._plan._attributes[i]["name"]: c for i, c in zip(table, columns, strict=True)}
+            half = factor * std_devs
+            named.update(
+                estimate=values, std_dev=std_devs, ci_lower=values - half, ci_upper=values + half
+            )
+            frames.append(pd.DataFrame(named, copy=False))
+        return frames
+
+    def _axis(self, attribute: int, answers: str) -> pd.Categorical | npt.NDArray[np.int64]:
+        """One entry an answer: numbers where the cells are numbers, else labels in their order."""
+        told = self._plan._attributes[attribute]
+        labels = self._plan._file.labels(attribute, answers)
+        is_cells = answers == "cells" or told["queries"] == "identity"
+        if is_cells and not told["null"] and not told.keys() & {"cuts", "values"}:
+            first = told["integers"][0] if "integers" in told else 0
+            return np.arange(first, first + told["size"], dtype=np.int64)
+        return pd.Categorical.from_codes(
+            np.arange(len(labels)), categories=labels, ordered="values" not in told
+        )
+
+    def __repr__(self) -> str:
+        return repr(self._plan).replace("Plan", "Release", 1)
+
+
+def _spread(axes: Sequence[Any]) -> list[Any]:
+    """The columns of a table with these axes, the last fastest."""
+    sizes = [len(axis) for axis in axes]
+    columns = []
+    for k, axis in enumerate(axes):
+        order = np.tile(
+            np.repeat(np.arange(sizes[k]), int(np.prod(sizes[k + 1 :], dtype=np.int64))),
+            int(np.prod(sizes[:k], dtype=np.int64)),
+        )
+        columns.append(axis.take(order))
+    return columns
+
+
+def _asked(question: Any) -> Any:
+    if not isinstance(question, Estimate):
+        return question
+    if question.question is None:
+        raise _residua.Error("this estimate was not made by query; ask in words or by terms")
+    return question.question
+
+
+def _quoted(item: Any) -> str:
+    if item is None:
+        return "null"
+    if isinstance(item, bool | np.bool_):
+        item = "true" if item else "false"
+    return '"' + str(item).replace('"', '""') + '"'
+
+
+def _term(name: str, what: Any) -> str:
+    if isinstance(what, tuple):
+        if len(what) != 2:
+            raise _residua.Error(
+                f"'{name}' asks for a tuple of {len(what)}; (first, last) is a range, and a list holds values"
+            )
+        ends = ["" if end is None else _quoted(end) for end in what]
+        return f"{_quoted(name)}={ends[0]}..{ends[1]}"
+    items = what if isinstance(what, list | set | frozenset | range) else [what]
+    return f"{_quoted(name)}=" + "|".join(_quoted(item) for item in items)
+
+
+def _worded(question: Any) -> tuple[str, list[tuple[str, list[float]]]]:
+    """The question as the library reads it, and the attributes that have weights."""
+    if isinstance(question, str):
+        return question, []
+    words = [_term(n, w) for n, w in question.items() if not isinstance(w, np.ndarray)]
+    weights = [(n, w.astype(float).tolist()) for n, w in question.items() if isinstance(w, np.ndarray)]
+    return " ".join(words), weights

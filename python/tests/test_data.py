@@ -1,0 +1,184 @@
+"""Rows from everything that holds them give what the command line's reader gives."""
+
+from __future__ import annotations
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import residua as rs
+
+
+def counts(domain, data, ledger):
+    """The true counts, but for one in 100,000 cells: the least noise that can be drawn is rounded off."""
+    for pcost in np.geomspace(4000, 80, 30):
+        plan = rs.plan(domain, marginals=len(domain), pcost=float(pcost))
+        if plan.noise_scales.min() ** 2 > 0.0101:
+            release = plan.measure(data, ledger=ledger)
+            assert release.variances(*domain, answers="cells").max() < 0.0125
+            return release.estimates(*domain, answers="cells").round().astype(int)
+    raise AssertionError("no budget is large enough")
+
+
+@pytest.fixture
+def one():
+    numbers = iter(range(100))
+
+    def count(attribute, data):
+        data = data if not isinstance(data, list) else pd.DataFrame({"x": data})
+        return counts(rs.Domain(x=attribute), data, f"{next(numbers)}.ledger").tolist()
+
+    return count
+
+
+def test_all_frames_alike(domain, people, people_csv):
+    """The same noise-free counts from pandas, polars, Arrow and the file itself."""
+    seen = []
+    small = rs.Domain({name: domain[name] for name in ("sex", "education")})
+    frames = {
+        "pandas": people,
+        "polars": pl.read_csv(people_csv, null_values=[""]),
+        "arrow": pa.Table.from_pandas(people),
+        "batch": pa.RecordBatch.from_pandas(people),
+        "categories": people.astype({"sex": "category", "education": "category"}),
+        "path": people_csv,
+    }
+    for name, frame in frames.items():
+        seen.append(counts(small, frame, f"{name}.ledger").tolist())
+    assert all(table == seen[0] for table in seen)
+    truth = people.assign(education=people["education"].fillna("null")).groupby(["sex", "education"]).size()
+    assert seen[0][0][0] == truth["female", "primary"]
+    assert seen[0][1][6] == truth["male", "null"]
+
+
+def test_missing_values(one):
+    with_null = rs.integers(0, 2, null=True)
+    assert one(with_null, [0, 1, None, 2]) == [1, 1, 1, 1]
+    assert one(with_null, [0.0, np.nan, 2.0]) == [1, 0, 1, 1]
+    assert one(with_null, pl.DataFrame({"x": [0, None]})) == [1, 0, 0, 1]
+    assert one(with_null, pa.table({"x": pa.nulls(3)})) == [0, 0, 0, 3]
+    assert one(rs.values("a", null=True), ["a", None, float("nan"), pd.NA]) == [1, 3]
+    with pytest.raises(rs.Error, match=r"the data: column 'x' has no value in row 2; set null=True or outside=\"drop\""):
+        one(rs.integers(0, 2), [0, None])
+
+
+def test_kinds_of_columns(one):
+    assert one(rs.values(True, False), [True, False, True]) == [2, 1]
+    assert one(rs.values("2024-01-01", "2024-01-02"), [datetime.date(2024, 1, 2)]) == [0, 1]
+    assert one(rs.values(datetime.date(2024, 1, 1), "b"), [datetime.date(2024, 1, 1)]) == [1, 0]
+    assert one(rs.integers(0, 2), pd.DataFrame({"x": pd.array([1, 2], dtype="UInt64")})) == [0, 1, 1]
+    assert one(rs.integers(0, 2), pd.DataFrame({"x": np.array([1, 2], dtype=np.float32)})) == [0, 1, 1]
+    assert one(rs.integers(0, 2), ["1", " 2"]) == [0, 1, 1]
+    assert one(rs.cuts(1.5), [1, 2, 3]) == [1, 2]
+    assert one(["a", "b"], pa.table({"x": pa.array(["a", "b", "a"]).dictionary_encode()})) == [2, 1]
+    assert one(["a", "b"], pa.table({"x": pa.array(["a", "b"], pa.large_string())})) == [1, 1]
+    assert one(["a", "b"], pa.table({"x": pa.array(["a", "b"], pa.string_view())})) == [1, 1]
+    assert one(["a", "b"], pl.DataFrame({"x": pl.Series(["a", "b", "b"], dtype=pl.Categorical)})) == [1, 2]
+    assert one(["a", "b"], pl.DataFrame({"x": pl.Series(["a", "b"], dtype=pl.Enum(["b", "a"]))})) == [1, 1]
+    assert one([1, 2], [1, 2, 2]) == [1, 2]
+
+
+def test_chunks_and_slices(one):
+    chunked = pa.chunked_array([[0, 1], [], [1]], type=pa.int16())
+    assert one(rs.integers(0, 1), pa.table({"x": chunked})) == [1, 2]
+    assert one(rs.integers(0, 1), pa.table({"x": [0, 0, 1, 1, 1]}).slice(1, 3)) == [1, 2]
+    assert one(rs.integers(0, 1, null=True), pa.table({"x": [0, None, 1, None]}).slice(1, 2)) == [0, 1, 1]
+
+
+def test_empty(one):
+    assert one(["a", "b"], pd.DataFrame({"x": []})) == [0, 0]
+    assert one(["a", "b"], pl.DataFrame({"x": []}, schema={"x": pl.String})) == [0, 0]
+    assert one(rs.integers(0, 1), pa.table({"x": pa.array([], pa.int64())})) == [0, 0]
+
+
+def test_any_stream_is_read(one):
+    class Stream:
+        def __arrow_c_stream__(self, requested_schema=None):
+            return pa.table({"other": [1, 2], "x": [0, 1]}).__arrow_c_stream__(requested_schema)
+
+    assert one(rs.integers(0, 1), Stream()) == [1, 1]
+
+
+def test_columns_are_taken_by_name(domain):
+    """Whatever their order, and whatever else is there."""
+
+    class Stream:
+        def __init__(self, **columns):
+            self.table = pa.table(columns)
+
+        def __arrow_c_stream__(self, requested_schema=None):
+            return self.table.__arrow_c_stream__(requested_schema)
+
+    small = rs.Domain(a=2, b=2)
+    orders = [
+        Stream(b=[1, 1, 1], a=[0, 1, 1]),
+        Stream(a=[0, 1, 1], b=[1, 1, 1]),
+        Stream(z=[9, 9, 9], b=[1, 1, 1], y=["k", "l", "m"], a=[0, 1, 1]),
+    ]
+    for number, stream in enumerate(orders):
+        assert counts(small, stream, f"{number}.ledger").tolist() == [[0, 1], [0, 2]]
+    plan = rs.plan(rs.Domain(a=2), marginals=1, pcost=90, identifier="b", max_rows=1)
+    release = plan.measure(Stream(z=[9, 9, 9], b=[1, 2, 3], a=[0, 1, 1]), ledger="b.ledger")
+    assert release.query().value == pytest.approx(3, abs=0.9)
+    plan = rs.plan(rs.Domain(b=2), marginals=1, pcost=90, identifier="b", max_rows=1)
+    release = plan.measure(Stream(z=[9, 9, 9], b=[1, 1, 0]), ledger="c.ledger")
+    assert release.query().value == pytest.approx(2, abs=0.9)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"x": ["a", 1, 2.5]}, "column 'x' cannot be read: it holds float, int, str; convert it"),
+        ({"x": [[1], [2]]}, "is of type .*, which cannot be read as an integer"),
+        ({"x": [datetime.date(2024, 1, 1)]}, "is of type DATE, which cannot be read as an integer"),
+        ({"x": [2**70]}, "has the value 1180591620717411303424 .row 1., outside 0..2"),
+        ({"x": [-1]}, r'has the value -1 \(row 1\), outside 0..2; set outside="clamp", "drop" or "null" \(with null=True\)'),
+        ({"x": [0.5]}, "has the value 0.5 .row 1., not an integer"),
+        ({"X": [1]}, "the data: no column 'x', but a column 'X'; spell attributes.x like the column"),
+        ({"y": [1], 3: [1]}, "the data: no column 'x'; it has y, 3: rename or remove attributes.x"),
+    ],
+)
+def test_messages(one, data, message):
+    with pytest.raises(rs.Error, match=message):
+        one(rs.integers(0, 2), pd.DataFrame(data))
+
+
+def test_twice_the_same_column(one):
+    with pytest.raises(rs.Error, match="column 'x' is there 2 times; rename all but one"):
+        one(rs.integers(0, 2), pd.DataFrame([[1, 2]], columns=["x", "x"]))
+
+
+def test_what_is_no_data(one):
+    with pytest.raises(rs.Error, match="rows cannot be read from builtins.dict; pass a pandas"):
+        one(rs.integers(0, 2), {"x": [1]})
+    with pytest.raises(rs.Error, match="LazyFrame has no rows yet; pass its collect"):
+        one(rs.integers(0, 2), pl.LazyFrame({"x": [1]}))
+    with pytest.raises(rs.Error, match="nowhere.csv: no such file"):
+        one(rs.integers(0, 2), "nowhere.csv")
+
+
+def test_a_stream_that_fails(one):
+    """An error of the producer's reaches the caller, and nothing is spent."""
+
+    def batches():
+        yield pa.record_batch({"x": pa.array([1], pa.int64())})
+        raise RuntimeError("the disk is gone")
+
+    reader = pa.RecordBatchReader.from_batches(pa.schema({"x": pa.int64()}), batches())
+    with pytest.raises(rs.Error, match="the disk is gone"):
+        one(rs.integers(0, 2), reader)
+
+
+def test_identifiers():
+    frame = pd.DataFrame({"who": ["ada"] * 5 + ["bob"], "ward": ["a"] * 5 + ["b"]})
+    plan = rs.plan(
+        rs.Domain(ward=["a", "b"]), marginals=1, pcost=90 * 2**2, identifier="who", max_rows=2
+    )
+    release = plan.measure(frame, ledger="visits.ledger")
+    assert release.estimates("ward").round().tolist() == [2, 1]
+    assert release.notes == ["rows left out, beyond max_rows: 3 (a true count: not for publication)"]
+    assert "who" in plan.privacy.neighbours
