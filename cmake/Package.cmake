@@ -7,9 +7,10 @@ install(TARGETS residua_cli)
 install(TARGETS residua EXPORT residuaTargets)
 install(EXPORT residuaTargets NAMESPACE residua:: DESTINATION ${package_dir})
 
-# Without the headers that show DuckDB or TOML, which no other header includes.
+# Without the headers that show DuckDB, JSON or TOML, which no other header includes.
 install(DIRECTORY residua DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h"
   PATTERN duckdb_connection.h EXCLUDE
+  PATTERN json_numbers.h EXCLUDE
   PATTERN relation.h EXCLUDE
   PATTERN toml_reader.h EXCLUDE)
 

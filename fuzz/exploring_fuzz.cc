@@ -16,7 +16,7 @@ std::string TextOf(const Domain& domain) {
 
 void CheckDomain(std::string_view text, std::string_view set_text) {
   const Domain domain = ParseDomain(text);
-  RESIDUA_CHECK(ParseDomain(TextOf(domain)) == domain);
+  if (domain.size() < 1000) RESIDUA_CHECK(ParseDomain(TextOf(domain)) == domain);
   const AttributeSet set = ParseAttributeSet(set_text, domain);
   std::string names;
   for (const int i : set) names += fmt::format("{}{}", names.empty() ? "" : ",", i);

@@ -84,16 +84,33 @@ def package(name, version, license_name, purl, checksum):
     return entry
 
 
-def debian_package(name):
+def installed(name):
     if name not in LICENSES:
         sys.exit(f"make_sbom: the licence of {name} is not known; add it to LICENSES")
-    version, architecture = output("dpkg-query", "-W", "-f", "${Version} ${Architecture}\n", name).splitlines()[0].split()
-    shown = subprocess.run(["apt-cache", "show", f"{name}={version}"], capture_output=True, text=True).stdout
-    checksum = re.search(r"^SHA256: ([0-9a-f]{64})$", shown, re.MULTILINE)
-    if not checksum:
-        print(f"make_sbom: apt has no checksum of {name} {version}; run apt-get update and upgrade for one", file=sys.stderr)
-    purl = f"pkg:deb/debian/{name}@{urllib.parse.quote(version, safe='')}?arch={architecture}&distro=debian-12"
-    return package(name, version, LICENSES[name], purl, checksum and checksum[1])
+    return output("dpkg-query", "-W", "-f", "${Version} ${Architecture}\n", name).splitlines()[0].split()
+
+
+def apt_checksums(versions):
+    """Of the packages that apt lists in these versions."""
+    shown = subprocess.run(["apt-cache", "show", *(f"{name}={version}" for name, (version, _) in versions.items())],
+                           capture_output=True, text=True).stdout
+    checksums = {}
+    for stanza in shown.split("\n\n"):
+        fields = dict(line.split(": ", 1) for line in stanza.splitlines() if re.match(r"[A-Za-z0-9]+: ", line))
+        if "SHA256" in fields:
+            checksums[fields["Package"], fields["Version"]] = fields["SHA256"]
+    return checksums
+
+
+def debian_packages(names):
+    versions = {name: installed(name) for name in names}
+    checksums = apt_checksums(versions)
+    for name, (version, architecture) in versions.items():
+        checksum = checksums.get((name, version))
+        if not checksum:
+            print(f"make_sbom: apt has no checksum of {name} {version}; run apt-get update and upgrade", file=sys.stderr)
+        purl = f"pkg:deb/debian/{name}@{urllib.parse.quote(version, safe='')}?arch={architecture}&distro=debian-12"
+        yield package(name, version, LICENSES[name], purl, checksum)
 
 
 def pinned_packages():
@@ -105,9 +122,10 @@ def main():
     program, version, epoch = sys.argv[1:]
     ours = package("residua", version, "Apache-2.0", "", "")
     ours["comment"] = "SHA-256 of the program: " + sha256(program)
-    contained = [debian_package(name) for name in HEADERS]
-    loaded = [debian_package(name) for name in loaded_packages(program)]
-    tools = [debian_package(name) for name in TOOLS]
+    debian = list(debian_packages(HEADERS + loaded_packages(program) + TOOLS))
+    contained = debian[:len(HEADERS)]
+    loaded = debian[len(HEADERS):-len(TOOLS)]
+    tools = debian[-len(TOOLS):]
     pinned = list(pinned_packages())
 
     def relate(packages, kind):
@@ -118,7 +136,7 @@ def main():
                       "relatedSpdxElement": ours["SPDXID"]}]
     relationships += relate(loaded + pinned[:1], "RUNTIME_DEPENDENCY_OF")
     relationships += relate(contained + pinned[1:], "BUILD_DEPENDENCY_OF") + relate(tools, "BUILD_TOOL_OF")
-    packages = [ours] + contained + loaded + tools + pinned
+    packages = [ours] + debian + pinned
     digest = hashlib.sha256(json.dumps(packages, sort_keys=True).encode()).hexdigest()
     created = datetime.datetime.fromtimestamp(int(epoch), datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     document = {"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT",

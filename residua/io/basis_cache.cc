@@ -7,6 +7,7 @@
 #include "residua/io/digest.h"
 #include "residua/io/exploring_text.h"
 #include "residua/io/file.h"
+#include "residua/io/json_numbers.h"
 #include "residua/io/nesting.h"
 
 namespace residua {
@@ -65,9 +66,10 @@ std::vector<ResidualMatrix> FindBases(const std::filesystem::path& path,
   try {
     std::vector<ResidualMatrix> matrices(static_cast<size_t>(request.domain.size()));
     for (const Json& item : *entry) {
-      const IntegerMatrix matrix{item.at("rows").get<int64_t>(), item.at("columns").get<int64_t>(),
-                                 item.at("entries").get<std::vector<int64_t>>()};
-      for (const int i : item.at("attributes").get<std::vector<int>>()) {
+      const IntegerMatrix matrix{WholeNumber<int64_t>(item.at("rows")),
+                                 WholeNumber<int64_t>(item.at("columns")),
+                                 WholeNumbers<int64_t>(item.at("entries"))};
+      for (const int i : WholeNumbers<int>(item.at("attributes"))) {
         matrices.at(static_cast<size_t>(i)) = matrix;
         BasisFromMatrix(request.domain[i], matrix);
       }

@@ -205,7 +205,7 @@ Objective ParseObjective(std::string_view text) {
     objective.kind = Objective::Kind::kMaxVariance;
   } else if (text.starts_with("p-norm=")) {
     objective.kind = Objective::Kind::kPNorm;
-    objective.p = ParseRational(text.substr(7), "objective p-norm").get_d();
+    objective.p = NearestDouble(ParseRational(text.substr(7), "objective p-norm"));
     if (!(objective.p >= 1) || !std::isfinite(objective.p)) {
       Fail(ErrorKind::kBadInput, "objective '{}': p must be at least 1", text);
     }

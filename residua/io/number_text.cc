@@ -1,10 +1,18 @@
 #include "residua/io/number_text.h"
 
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
 #include <string>
 
 namespace residua {
+
+double NearestDouble(const Rational& value) {
+  const double above = ToDoubleUp(value);
+  const double below = ToDoubleDown(value);
+  if (std::isinf(above) || std::isinf(below)) return std::isinf(above) ? above : below;
+  return Rational(above) - value < value - Rational(below) ? above : below;
+}
 
 std::string_view TrimmedNumber(std::string_view text) {
   const auto is_space = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };

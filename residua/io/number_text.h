@@ -4,7 +4,13 @@
 #include <optional>
 #include <string_view>
 
+#include "residua/base/rational.h"
+
 namespace residua {
+
+// The double that is closest, as reading its decimals gives; GMP's own conversion cuts towards
+// zero, so that 1/10 would not be the 0.1 of a list of cuts.
+double NearestDouble(const Rational& value);
 
 // The whole of `text` as a number; nothing if it is none. Integers are those of 64 bits. Numbers
 // beyond a double become zero or an infinity, and "nan" and "inf" are numbers.

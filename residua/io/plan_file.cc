@@ -13,6 +13,7 @@
 #include "residua/io/exploring_text.h"
 #include "residua/io/file.h"
 #include "residua/io/format_version.h"
+#include "residua/io/json_numbers.h"
 #include "residua/io/nesting.h"
 
 namespace residua {
@@ -86,11 +87,15 @@ std::vector<Entry> MatrixFromJson(const Json& json, int64_t num_columns, std::st
            num_columns);
     }
     for (const Json& entry : row) {
-      if (std::is_integral_v<Entry> ? !entry.is_number_integer() : !entry.is_number()) {
-        Fail(ErrorKind::kBadInput, "{} has the entry {}, which is no number of its kind", what,
-             entry.dump());
+      if constexpr (std::is_integral_v<Entry>) {
+        entries.push_back(WholeNumber<Entry>(entry));
+      } else {
+        if (!entry.is_number()) {
+          Fail(ErrorKind::kBadInput, "{} has the entry {}, which is no number", what,
+               ShownText(entry.dump()));
+        }
+        entries.push_back(entry.get<Entry>());
       }
-      entries.push_back(entry.get<Entry>());
     }
   }
   return entries;
@@ -135,14 +140,16 @@ Json AttributeToJson(const Attribute& attribute) {
 Attribute AttributeFromJson(const Json& json) {
   Attribute attribute;
   attribute.name = json.at("name").get<std::string>();
-  attribute.size = json.at("size").get<int64_t>();
+  attribute.size = WholeNumber<int64_t>(json.at("size"));
   attribute.queries = ParseQueryKind(json.at("queries").get<std::string>());
   int64_t cells = -1;
   if (json.contains("integers")) {
-    const IntegerEncoding integers{json["integers"].at(0).get<int64_t>(),
-                                   json["integers"].at(1).get<int64_t>()};
-    if (__builtin_sub_overflow(integers.last, integers.first, &cells)) {
-      Fail(ErrorKind::kBadInput, "attribute '{}' has too many integers", attribute.name);
+    const IntegerEncoding integers{WholeNumber<int64_t>(json["integers"].at(0)),
+                                   WholeNumber<int64_t>(json["integers"].at(1))};
+    if (__builtin_sub_overflow(integers.last, integers.first, &cells) || cells < 0 ||
+        cells >= Domain::kMaxAttributeSize) {
+      Fail(ErrorKind::kBadInput, "attribute '{}' has no increasing range of at most 2^40 integers",
+           attribute.name);
     }
     cells += 1;
     attribute.encoding.cells = integers;
@@ -173,7 +180,7 @@ Attribute AttributeFromJson(const Json& json) {
   if (attribute.queries == QueryKind::kHierarchy) {
     for (const Json& group : json.at("groups")) {
       attribute.groups.push_back(
-          {group.at("name").get<std::string>(), group.at("cells").get<std::vector<int64_t>>()});
+          {group.at("name").get<std::string>(), WholeNumbers<int64_t>(group.at("cells"))});
     }
   }
   if (attribute.queries == QueryKind::kCustom) {
@@ -206,7 +213,7 @@ Workload WorkloadFromJson(const Json& json, const Domain& domain) {
     }
   }
   for (const Json& marginal : json.at("marginals")) {
-    workload.marginals.push_back({domain.MakeSet(marginal.at("attributes").get<std::vector<int>>()),
+    workload.marginals.push_back({domain.MakeSet(WholeNumbers<int>(marginal.at("attributes"))),
                                   marginal.at("weight").get<double>()});
   }
   CheckWorkload(domain, workload);
@@ -236,7 +243,7 @@ Protection ProtectionFromJson(const Json& privacy) {
   Protection protection;
   if (privacy.contains("identifier")) {
     protection.identifier = privacy["identifier"].get<std::string>();
-    protection.max_rows = privacy.at("max_rows").get<int64_t>();
+    protection.max_rows = WholeNumber<int64_t>(privacy.at("max_rows"));
   }
   Protection replaced;
   replaced.neighbours = Protection::Neighbours::kReplaceOne;
@@ -278,7 +285,7 @@ std::vector<ResidualBasis> BasesFromJson(const Json& json, const Plan& plan) {
   for (const Json& item : json) {
     std::optional<ResidualBasis> basis;
     const Attribute* attribute = nullptr;  // that the basis was made for
-    for (const int c : item.at("classes").get<std::vector<int>>()) {
+    for (const int c : WholeNumbers<int>(item.at("classes"))) {
       if (c < 0 || c >= plan.classes.size() || given[static_cast<size_t>(c)]) {
         Fail(ErrorKind::kRefused, "a basis is listed for a class that has one or does not exist");
       }
@@ -315,7 +322,7 @@ Json MechanismsToJson(const Plan& plan) {
 
 void MechanismsFromJson(const Json& json, Plan* plan) {
   for (const Json& mechanism : json) {
-    const auto orbit = mechanism.at("classes").get<std::vector<int>>();
+    const auto orbit = WholeNumbers<int>(mechanism.at("classes"));
     if (!std::is_sorted(orbit.begin(), orbit.end()) ||
         plan->mechanisms.Insert(orbit) != static_cast<int64_t>(plan->variances.size())) {
       Fail(ErrorKind::kRefused, "a base mechanism is listed twice, or out of order");
@@ -327,7 +334,7 @@ void MechanismsFromJson(const Json& json, Plan* plan) {
 
 AttributeClasses ClassesFromJson(const Json& json, int num_attributes) {
   AttributeClasses classes;
-  classes.members = json.get<std::vector<std::vector<int>>>();
+  for (const Json& members : json) classes.members.push_back(WholeNumbers<int>(members));
   classes.class_of.assign(static_cast<size_t>(num_attributes), -1);
   for (int c = 0; c < classes.size(); ++c) {
     const auto& members = classes.members[static_cast<size_t>(c)];
@@ -440,9 +447,7 @@ PlanFile PlanFromJson(std::string_view text, const std::string& name) {
       Fail(ErrorKind::kBadInput, "this is not a plan; make one with residua plan SPEC -o PLAN");
     }
     const Json& version = json.at("version");
-    CheckFormatVersion(
-        "plan", version.is_number_integer() ? std::optional(version.get<int64_t>()) : std::nullopt,
-        kFormatVersion);
+    CheckFormatVersion("plan", WholeNumber<int64_t>(version), kFormatVersion);
     const std::string digest = json.at("digest").get<std::string>();
     json.erase("digest");
     if (Sha256(json.dump()) != digest) {

@@ -170,7 +170,7 @@ class QuestionReader {
   // Where the cut `text` stands among the cuts, which is the number of cells below it.
   static int64_t CutPlace(const Attribute& attribute, const std::vector<double>& cuts,
                           const std::string& text) {
-    const double value = ParseRational(text, attribute.name).get_d();
+    const double value = NearestDouble(ParseRational(text, attribute.name));
     const auto at = std::lower_bound(cuts.begin(), cuts.end(), value);
     if (at == cuts.end() || *at != value) {
       const size_t near = std::min(static_cast<size_t>(at - cuts.begin()), cuts.size() - 1);

@@ -11,6 +11,7 @@
 #include "residua/io/file.h"
 #include "residua/io/matrix_file.h"
 #include "residua/io/nesting.h"
+#include "residua/io/number_text.h"
 #include "residua/io/toml_reader.h"
 
 namespace residua {
@@ -317,8 +318,9 @@ class SpecReader : TomlReader {
     WeightedMarginal marginal{ReadSet(*attributes, domain), 1.0};
     if (const toml::node* weight = table->get("weight")) {
       const std::string key = "workload.tables.weight";
-      marginal.weight =
-          At(*weight, key, [&] { return ParseRational(Number(*weight, key), "weight").get_d(); });
+      marginal.weight = At(*weight, key, [&] {
+        return NearestDouble(ParseRational(Number(*weight, key), "weight"));
+      });
     }
     return marginal;
   }

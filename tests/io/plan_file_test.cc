@@ -2,7 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+
 #include "residua/base/error.h"
+#include "residua/io/digest.h"
 #include "residua/io/exploring_text.h"
 
 namespace residua {
@@ -105,6 +110,33 @@ TEST(PlanFileTest, EveryChangedDigitIsNoticed) {
     ++refused;
   }
   EXPECT_GT(refused, 100);
+}
+
+// The digest fits, as a forger would make it; JSON's own conversion cut 100.5 down to 100.
+TEST(PlanFileTest, NumbersThatAreNotWholeOrDoNotFitAreBadInput) {
+  const auto kind_with = [](const std::function<void(nlohmann::ordered_json&)>& forge) {
+    nlohmann::ordered_json json = nlohmann::ordered_json::parse(PlanToJson(MakePlan()));
+    forge(json);
+    json.erase("digest");
+    json["digest"] = Sha256(json.dump());
+    try {
+      PlanFromJson(json.dump(), "plan.json");
+    } catch (const Error& error) {
+      return std::optional(error.kind());
+    }
+    return std::optional<ErrorKind>();
+  };
+  EXPECT_EQ(kind_with([](auto&) {}), std::nullopt);
+  for (const nlohmann::ordered_json& bad :
+       std::vector<nlohmann::ordered_json>{100.5, 1e300, UINT64_MAX}) {
+    EXPECT_EQ(kind_with([&](auto& json) { json["attributes"][0]["size"] = bad; }),
+              ErrorKind::kBadInput);
+    EXPECT_EQ(kind_with([&](auto& json) { json["classes"][0][0] = bad; }), ErrorKind::kBadInput);
+  }
+  for (const int64_t last : {int64_t{-1}, INT64_MAX}) {
+    EXPECT_EQ(kind_with([&](auto& json) { json["attributes"][0]["integers"][1] = last; }),
+              ErrorKind::kBadInput);
+  }
 }
 
 }  // namespace

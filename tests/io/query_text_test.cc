@@ -88,5 +88,15 @@ TEST(QuestionTest, RefusesWhatMakesNoSense) {
   }
 }
 
+// 0.1 lies between two doubles; the one that TOML takes it for is the one a question means.
+TEST(QueryTextTest, CutsAreFoundByTheirDecimals) {
+  Attribute attribute;
+  attribute.name = "x";
+  attribute.size = 3;
+  attribute.encoding.cells = CutEncoding{{0.1, 0.7}};
+  const Domain domain({attribute});
+  EXPECT_EQ(ParseQuestion("x=0.1..0.7", domain).attributes(), AttributeSet{0});
+}
+
 }  // namespace
 }  // namespace residua
