@@ -11,8 +11,6 @@
 #include <thread>
 #include <utility>
 
-#include "residua/base/error.h"
-
 namespace residua::python {
 
 // How far a job is, written by the thread that works and read by the one that waits.
@@ -61,7 +59,7 @@ auto RunJob(const Work& work, const nanobind::object& show = nanobind::none()) {
   if (!interruption) return result.get();
   try {
     result.get();
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     AddNote(*interruption, error.what());
   }
   throw std::move(*interruption);

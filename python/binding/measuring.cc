@@ -58,9 +58,6 @@ Measured MeasurePlan(const PlanFile& plan, const std::filesystem::path& folder,
     Fail(ErrorKind::kBadInput, "threads is {}; it must be 0, for one a processor, to 1024",
          threads);
   }
-  VerifyPlan(plan.plan);
-  CheckDomainIsPublic(plan.plan.domain);
-  CheckNoiseIsMeasurable(plan.plan);
   MeasureRequest request{plan, FindPlaces(plan, folder, stream, source, ledger), output, again};
   Measured measured;
   measured.ledger = request.places.ledger.string();
@@ -70,6 +67,9 @@ Measured MeasurePlan(const PlanFile& plan, const std::filesystem::path& folder,
   };
   return RunJob(
       [&](Job& job) {
+        VerifyPlan(plan.plan);
+        CheckDomainIsPublic(plan.plan.domain);
+        CheckNoiseIsMeasurable(plan.plan);
         JobProgress& progress = job.progress;
         progress.phase = JobProgress::kReading;
         request.options.counting.stop = job.stop.get_token();

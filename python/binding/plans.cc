@@ -42,10 +42,10 @@ std::vector<size_t> ListedOrder(const SelectRequest& request) {
 }
 
 // Calls Python with the mean variances of the tables, as plans list them; it gives the value and
-// the gradient.
+// the gradient. It refers to `function`, which outlives it: solvers copy losses without the GIL.
 ConvexLoss LossOf(const nb::object& function, std::vector<size_t> order) {
-  return [function, order = std::move(order)](std::span<const double> variances,
-                                              std::span<double> gradient) {
+  return [&function, order = std::move(order)](std::span<const double> variances,
+                                               std::span<double> gradient) {
     const nb::gil_scoped_acquire acquire;
     std::vector<double> listed(order.size());
     for (size_t j = 0; j < order.size(); ++j) listed[j] = variances[order[j]];

@@ -3,6 +3,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "python/binding/bindings.h"
 #include "python/binding/described.h"
@@ -22,6 +23,11 @@ Spec ParseDescribed(const DescribedSpec& described) {
     if (!described.is_file && message.starts_with(described.name + ":")) {
       // Nobody has seen the text: its lines mean nothing.
       message.erase(0, message.find(": ") + 2);
+      // Nor have its matrices' files been seen, each a line a row.
+      const std::string folder = std::filesystem::path(described.name).parent_path().string();
+      if (const size_t file = message.find(folder + "/"); file != std::string::npos) {
+        message.replace(file, message.find(':', file) + 1 - file, "row ");
+      }
     }
     throw Error(error.kind(), message);
   }

@@ -127,6 +127,8 @@ def values(
     """
     if len(listed) == 1 and not isinstance(listed[0], str) and isinstance(listed[0], Iterable):
         listed = tuple(listed[0])
+    if any(item is None for item in listed):
+        raise Error("None is among the values; missing values have a cell with null=True")
     return _attribute({"values": list(listed)}, queries, null, outside, hierarchy, strategy)
 
 

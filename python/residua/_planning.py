@@ -130,6 +130,10 @@ def plan(
 def _as_spec(what: Domain | Spec | str | os.PathLike[str], more: Mapping[str, Any]) -> Spec:
     if isinstance(what, Domain):
         return Spec(what, **more)
+    if not isinstance(what, Spec | str | os.PathLike):
+        raise _residua.Error(
+            f"a plan is made for a residua.Domain, a residua.Spec or the path of a spec file, not for {type(what).__name__}"
+        )
     spec = what if isinstance(what, Spec) else Spec.read(what)
     return spec.replace(**more) if more else spec
 

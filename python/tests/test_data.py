@@ -147,6 +147,13 @@ def test_messages(one, data, message):
         one(rs.integers(0, 2), pd.DataFrame(data))
 
 
+def test_no_columns_at_all(one):
+    with pytest.raises(rs.Error, match="no column 'x'; it has none: rename or remove attributes.x"):
+        one(rs.integers(0, 2), pd.DataFrame())
+    with pytest.raises(rs.Error, match="its Arrow stream has no columns; pass a table"):
+        one(rs.integers(0, 2), pd.Series([1, 2], name="x"))
+
+
 def test_twice_the_same_column(one):
     with pytest.raises(rs.Error, match="column 'x' is there 2 times; rename all but one"):
         one(rs.integers(0, 2), pd.DataFrame([[1, 2]], columns=["x", "x"]))

@@ -79,6 +79,7 @@ size_t FindColumn(const std::string& file, const Relation& relation, const std::
     names.push_back(ShownText(relation.columns[k].name));
   }
   if (relation.columns.size() > kMaxListed) names.emplace_back("...");
+  if (names.empty()) names.emplace_back("none");
   Fail(ErrorKind::kBadInput, "{}: no column '{}'; it has {}: rename or remove {}", file,
        ShownText(wanted), fmt::join(names, ", "), key);
 }
