@@ -31,7 +31,7 @@ def rows_of(data: Any, columns: Sequence[str]) -> Rows:
         data = _arrow_of_pandas(data, columns)
     elif isinstance(data, pa.RecordBatch):
         data = pa.Table.from_batches([data])
-    elif type(data).__module__.partition(".")[0] == "polars" and hasattr(data, "collect"):
+    elif _is_polars(data) and hasattr(data, "collect"):
         raise Error("a polars LazyFrame has no rows yet; pass its collect()")
     if not hasattr(data, "__arrow_c_stream__"):
         raise Error(
@@ -41,14 +41,21 @@ def rows_of(data: Any, columns: Sequence[str]) -> Rows:
 
 
 def _selected(data: Any, columns: Sequence[str]) -> Any:
-    """Those columns alone, where the object can select, so that no other is converted; where one is
+    """Those columns alone of a table that can select, so that no other is converted; where one is
     missing, all of them, for the message that names them."""
-    names = getattr(data, "column_names", None) or getattr(data, "columns", None)
-    if not isinstance(names, list) or not hasattr(data, "select"):
+    if isinstance(data, pa.Table):
+        names = data.column_names
+    elif _is_polars(data):
+        names = data.columns
+    else:
         return data
     if any(names.count(name) != 1 for name in columns):
         return data
     return data.select(list(columns))
+
+
+def _is_polars(data: Any) -> bool:
+    return type(data).__module__.partition(".")[0] == "polars"
 
 
 def _arrow_of_pandas(frame: pd.DataFrame, columns: Sequence[str]) -> pa.Table:

@@ -349,11 +349,11 @@ class Release:
             tables, self._release.tables(tables, answers), strict=True
         ):
             std_devs = np.sqrt(variances)
+            half = factor * std_devs
             if std_devs.size == 1:
                 std_devs = np.full(values.size, std_devs[0])
             columns = _spread([axes[i] for i in table])
             named = {self._plan._attributes[i]["name"]: c for i, c in zip(table, columns, strict=True)}
-            half = factor * std_devs
             named.update(
                 estimate=values, std_dev=std_devs, ci_lower=values - half, ci_upper=values + half
             )
@@ -378,14 +378,16 @@ class Release:
 
 def _spread(axes: Sequence[Any]) -> list[Any]:
     """The columns of a table with these axes, the last fastest."""
-    sizes = [len(axis) for axis in axes]
+    shape = [len(axis) for axis in axes]
     columns = []
     for k, axis in enumerate(axes):
-        order = np.tile(
-            np.repeat(np.arange(sizes[k]), int(np.prod(sizes[k + 1 :], dtype=np.int64))),
-            int(np.prod(sizes[:k], dtype=np.int64)),
-        )
-        columns.append(axis.take(order))
+        is_labels = isinstance(axis, pd.Categorical)
+        entries = np.asarray(axis.codes if is_labels else axis)
+        along = entries.reshape([-1 if i == k else 1 for i in range(len(shape))])
+        column = np.broadcast_to(along, shape).ravel()
+        if is_labels:
+            column = pd.Categorical.from_codes(column, dtype=axis.dtype, validate=False)
+        columns.append(column)
     return columns
 
 
