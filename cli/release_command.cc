@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/commands.h"
 #include "cli/measuring_report.h"
@@ -44,30 +46,48 @@ struct ReleaseFolder {
   fs::path path, plan, measurements, tables, summary;
 };
 
-// A folder that is not there, is empty, or holds an earlier attempt at the very same release.
-void CheckFolder(const ReleaseFolder& folder, const PlanFile& file) {
-  if (!fs::exists(folder.path)) return;
+// Nothing but what a first attempt left when it was cut off writing its plan.
+bool IsAsGoodAsEmpty(const ReleaseFolder& folder) {
+  const auto num_entries = std::distance(fs::directory_iterator(folder.path), {});
+  return num_entries == std::ssize(TemporariesOf(folder.plan));
+}
+
+// The plan of an earlier attempt in the folder; nothing if the folder is not there or empty. A
+// measurement file is complete by itself.
+std::optional<Plan> EarlierPlan(const ReleaseFolder& folder) {
+  if (!fs::exists(folder.path)) return std::nullopt;
   if (!fs::is_directory(folder.path)) {
     Fail(ErrorKind::kRefused, "{}: exists and is no folder; choose another -o",
          folder.path.string());
   }
-  if (!fs::exists(folder.plan)) {
-    if (fs::is_empty(folder.path)) return;
-    // A measurement file is complete by itself.
-    if (fs::exists(folder.measurements) &&
-        MeasurementFile(folder.measurements).plan() == file.plan) {
-      return;
-    }
-    Fail(ErrorKind::kRefused,
-         "{}: exists and is not a release of residua; choose another -o, or empty it",
-         folder.path.string());
-  }
-  if (ReadPlan(folder.plan).plan != file.plan) {
+  if (fs::exists(folder.plan)) return ReadPlan(folder.plan).plan;
+  if (fs::exists(folder.measurements)) return MeasurementFile(folder.measurements).plan();
+  if (IsAsGoodAsEmpty(folder)) return std::nullopt;
+  Fail(ErrorKind::kRefused,
+       "{}: exists and is not a release of residua; choose another -o, or empty it",
+       folder.path.string());
+}
+
+bool IsPlanFor(const Spec& spec, const Plan& plan) {
+  const auto* budget = std::get_if<Budget>(&*spec.target);
+  return budget != nullptr && plan.budget == *budget && plan.domain == spec.domain &&
+         plan.workload == spec.workload && plan.objective == spec.objective &&
+         plan.protection == spec.protection;
+}
+
+// What was planned for this spec in the folder stays planned: another version of residua, or
+// another processor, may choose other noise.
+Plan PlanIn(const ReleaseFolder& folder, const Spec& spec) {
+  std::optional<Plan> earlier = EarlierPlan(folder);
+  if (earlier && IsPlanFor(spec, *earlier)) return *std::move(earlier);
+  Plan plan = Select(RequestOf(spec));
+  if (earlier && *earlier != plan) {
     Fail(ErrorKind::kRefused,
          "{}: holds the release of another plan; choose another -o for a new release, or put the "
          "spec back as it was to go on with this one",
          folder.path.string());
   }
+  return plan;
 }
 
 struct Errors {
@@ -175,11 +195,10 @@ void Run(const ReleaseOptions& options) {
   tables.confidence = options.confidence;
   tables.threads = options.threads;
   CheckTablesOptions(tables);
-  PlanFile file{Select(RequestOf(spec)), Rebase(spec.data, FolderOf(options.spec), folder.path)};
+  PlanFile file{PlanIn(folder, spec), Rebase(spec.data, FolderOf(options.spec), folder.path)};
   VerifyPlan(file.plan);
   DataPlaces places = PlacesOf(spec.data, FolderOf(options.spec));
   if (!options.ledger.empty()) places.ledger = options.ledger;
-  CheckFolder(folder, file);
   if (!IsPaidFor(file, places, folder)) {
     try {
       CheckDomainIsPublic(spec.domain);

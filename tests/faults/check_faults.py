@@ -204,6 +204,17 @@ def ledger_damaged():
         shutil.move("kept", LEDGER)
 
 
+def release_cut_off_while_its_plan_was_written():
+    os.mkdir("out/r")
+    with open("out/r/plan.json.a1B2c3", "w", encoding="utf-8") as file:
+        file.write("{")
+    assert run("release", "people.toml", "-o", "out/r", "--yes").returncode == 0
+    assert "plan.json.a1B2c3" not in os.listdir("out/r")
+    with open("out/stray", "w", encoding="utf-8"):
+        pass
+    expect_one_line(run("release", "people.toml", "-o", "out", "--yes"), 2, "not a release")
+
+
 def two_releases_at_once():
     os.mkdir("out/r")
     held = os.open("out/r", os.O_RDONLY | os.O_DIRECTORY)
@@ -244,7 +255,7 @@ def clean_up():
 FAULTS = [
     disk_full_while_writing_the_measurement, disk_full_while_writing_a_release, disk_full_while_writing_tables,
     disk_full_while_writing_the_ledger, disk_full_for_the_second_spend, read_only_output, read_only_ledger, no_entropy,
-    entropy_that_ends, no_memory, clock_that_goes_back, ledger_locked_by_another, ledger_damaged, two_releases_at_once,
+    entropy_that_ends, no_memory, clock_that_goes_back, ledger_locked_by_another, ledger_damaged, release_cut_off_while_its_plan_was_written, two_releases_at_once,
     signal_at_any_moment,
 ]
 
