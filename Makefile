@@ -72,6 +72,7 @@ format:
 	@git ls-files '*.cc' '*.h' | xargs clang-format -i
 
 bench: build
+	@cmake --build --preset release --target benchmarks
 	@scripts/install_python.sh
 	@scripts/bench.sh
 
