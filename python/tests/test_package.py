@@ -61,7 +61,8 @@ def library_messages():
     for file in sorted((ROOT / "residua").rglob("*.cc")):
         if file.name == "draft_spec.cc":  # a file's comments, not messages
             continue
-        source = re.sub(r'"\s*\n\s*"', "", file.read_text())
+        source = re.sub(r"'(?:[^'\\\n]|\\.)'", "", file.read_text())  # a quotation mark as a character
+        source = re.sub(r'"\s*\n\s*"', "", source)
         for text in re.findall(r'"((?:[^"\\]|\\.)*)"', source):
             if re.search(r"(^| )(--?[a-z]+|residua (plan|measure|tables|ledger|query|release|check|init)\b)", text):
                 if text.startswith("--domain") or "--integers" in text:
