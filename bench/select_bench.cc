@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bench/stopwatch.h"
+#include "bench/synthetic_tables.h"
 #include "residua/io/exploring_text.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/select.h"
@@ -21,20 +22,14 @@ struct Row {
   std::string goal_seconds;
 };
 
-std::string AllDifferent(int count) {
-  std::string sizes = "2";
-  for (int n = 3; n < count + 2; ++n) sizes += fmt::format(",{}", n);
-  return sizes;
-}
-
 void Main() {
   const std::vector<Row> rows = {
       {"10*100", "sum-variance", 1e-6, "9.913", "0.1"},
       {"10*200", "sum-variance", 1e-6, "80.120", "0.5"},
       {"10*100", "max-variance", 1e-6, "121.224", "0.3"},
       {"10*200", "max-variance", 1e-6, "over 3600", "1"},
-      {AllDifferent(100), "sum-variance", 1e-5, "-", "-"},
-      {AllDifferent(100), "max-variance", 1e-5, "-", "10"},
+      {DifferentSizes(100), "sum-variance", 1e-5, "-", "-"},
+      {DifferentSizes(100), "max-variance", 1e-5, "-", "10"},
       {"2*500,3*500", "max-variance", 1e-6, "-", "-"},
   };
   fmt::print("All marginals of up to 3 attributes (the last row: up to 2), privacy cost 1.\n\n");

@@ -1,7 +1,9 @@
 #include "bench/synthetic_tables.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <numeric>
 #include <random>
 
 namespace residua::bench {
@@ -17,6 +19,12 @@ Domain DomainOf(const std::vector<int64_t>& sizes) {
 
 Domain EqualSizes(int count, int64_t size) {
   return DomainOf(std::vector<int64_t>(static_cast<size_t>(count), size));
+}
+
+std::string DifferentSizes(int count) {
+  std::vector<int> sizes(static_cast<size_t>(count));
+  std::iota(sizes.begin(), sizes.end(), 2);
+  return fmt::format("{}", fmt::join(sizes, ","));
 }
 
 Domain AdultDomain() { return DomainOf({100, 100, 100, 99, 85, 42, 16, 15, 9, 7, 6, 5, 2, 2}); }

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "residua/measure/encoded_table.h"
 #include "residua/model/domain.h"
 
@@ -8,6 +11,8 @@ namespace residua::bench {
 // Ordinary attributes a0, a1, ... of these sizes.
 Domain DomainOf(const std::vector<int64_t>& sizes);
 Domain EqualSizes(int count, int64_t size);
+// 2, 3, 4, ... values, no two alike, as --domain takes them.
+std::string DifferentSizes(int count);
 // The 14 attributes of the Adult data set.
 Domain AdultDomain();
 

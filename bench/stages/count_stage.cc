@@ -1,5 +1,4 @@
 #include <benchmark/benchmark.h>
-#include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
 #include <memory>
@@ -9,6 +8,7 @@
 #include "bench/stages/stage.h"
 #include "bench/synthetic_residuals.h"
 #include "bench/synthetic_tables.h"
+#include "residua/base/threads.h"
 #include "residua/measure/counting.h"
 #include "residua/measure/counting_plan.h"
 
@@ -45,9 +45,8 @@ Work Incrementing(const std::shared_ptr<const Counted>& counted, int num_threads
   std::mt19937_64 random(1);
   for (uint16_t& index : *indices) index = static_cast<uint16_t>(random());
   return Timed([=] {
-    tbb::task_arena arena(num_threads);
-    arena.execute([&] {
-      tbb::parallel_for(size_t{0}, tables.size(), [&](size_t t) {
+    Threads(num_threads).Run([&] {
+      ParallelFor(size_t{0}, tables.size(), [&](size_t t) {
         std::vector<uint32_t> counters(kMaxCells);
         CountIndices(*indices, counters);
         std::vector<int64_t> cells(static_cast<size_t>(tables[t].num_cells));

@@ -7,13 +7,13 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "bench/stages/stage.h"
 #include "bench/stages/timed_growth.h"
 #include "residua/base/error.h"
+#include "residua/io/file.h"
 
 namespace residua::bench {
 
@@ -37,13 +37,6 @@ const std::vector<Stage> kStages = {
     {"reconstruct", ReconstructGrowths}, {"query", QueryGrowths},
 };
 
-void WriteText(const std::string& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text;
-  file.close();
-  if (!file) Fail(ErrorKind::kBadInput, "{} cannot be written", path);
-}
-
 void Main(const std::vector<std::string>& wanted, const std::string& svg_folder) {
   std::string summary =
       "| stage | of | at | residua | ratio to the limit |\n|---|---|---|---|---|\n";
@@ -62,7 +55,8 @@ void Main(const std::vector<std::string>& wanted, const std::string& svg_folder)
       details += "\n" + TableOf(growths.back());
     }
     if (!svg_folder.empty()) {
-      WriteText(fmt::format("{}/bench_{}.svg", svg_folder, stage.name), SvgOfStage(growths));
+      WriteFileAtomically(fmt::format("{}/bench_{}.svg", svg_folder, stage.name),
+                          SvgOfStage(growths));
     }
   }
   fmt::print("{}{}", summary, details);

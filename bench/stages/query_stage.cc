@@ -1,7 +1,6 @@
 #include <benchmark/benchmark.h>
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <memory>
@@ -10,6 +9,7 @@
 #include "bench/stages/stage.h"
 #include "bench/synthetic_residuals.h"
 #include "bench/synthetic_tables.h"
+#include "residua/base/threads.h"
 #include "residua/reconstruct/loaded_table.h"
 
 namespace residua::bench {
@@ -57,8 +57,7 @@ std::shared_ptr<const Asked> Ask(int num_axes, int64_t size) {
 
 template <typename Visit>
 void ForEachQuery(const Asked& asked, int num_threads, const Visit& visit) {
-  tbb::task_arena arena(num_threads);
-  arena.execute([&] {
+  Threads(num_threads).Run([&] {
     tbb::parallel_for(
         tbb::blocked_range<size_t>(0, kQueries, 1000),
         [&](const tbb::blocked_range<size_t>& queries) {

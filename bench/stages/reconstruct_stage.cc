@@ -8,6 +8,7 @@
 #include "bench/stages/stage.h"
 #include "bench/synthetic_residuals.h"
 #include "bench/synthetic_tables.h"
+#include "residua/base/threads.h"
 #include "residua/reconstruct/table_batches.h"
 
 namespace residua::bench {
@@ -49,8 +50,7 @@ StagePoint PointOf(double x, const std::shared_ptr<const Released>& released, in
                               });
           }),
           Timed([=] {
-            tbb::task_arena arena(num_threads);
-            arena.execute([&] {
+            Threads(num_threads).Run([&] {
               FillBytes(released->num_bytes, std::min(released->num_bytes, released->buffer_bytes));
             });
           })};

@@ -1,11 +1,11 @@
 #include <benchmark/benchmark.h>
 #include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 
 #include <memory>
 
 #include "bench/limits.h"
 #include "bench/stages/stage.h"
+#include "residua/base/threads.h"
 #include "residua/noise/discrete_gaussian.h"
 #include "residua/noise/secure_bits.h"
 
@@ -42,8 +42,7 @@ StagePoint PointOf(double x, const Rational& variance, size_t batch, int num_thr
   const auto words =
       static_cast<int64_t>(WordsPerDraw(variance, batch) * static_cast<double>(per_thread));
   const auto on_threads = [num_threads](const auto& work) {
-    tbb::task_arena arena(num_threads);
-    arena.execute([&] {
+    Threads(num_threads).Run([&] {
       tbb::parallel_for(
           0, num_threads, [&](int) { work(); }, tbb::simple_partitioner());
     });

@@ -97,10 +97,8 @@ Growth DifferentAttributes(const std::string& objective) {
       "writing one exact fraction for each base mechanism"};
   growth.title = "no two alike, " + objective;
   for (const int count : {5, 10, 20, 50, 100}) {
-    std::string sizes = "2";
-    for (int size = 3; size < count + 2; ++size) sizes += fmt::format(",{}", size);
     growth.points.push_back({static_cast<double>(count),
-                             Selecting(RequestFor(sizes, "<=3", objective)),
+                             Selecting(RequestFor(DifferentSizes(count), "<=3", objective)),
                              WritingFractions(SetsUpToThree(count).size())});
   }
   return growth;

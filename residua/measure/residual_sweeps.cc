@@ -31,7 +31,7 @@ template <typename Value>
 
 // All fibres of a slab side by side.
 template <typename Value>
-[[gnu::always_inline]] inline void SubtractSlabs(const Axis& axis, Value* __restrict slab,
+[[gnu::always_inline]] inline void SubtractSlabs(const AxisView& axis, Value* __restrict slab,
                                                  Value* __restrict sums) {
   const auto factor = static_cast<Value>(axis.size);
   for (int64_t o = 0; o < axis.outer; ++o, slab += axis.size * axis.inner) {
@@ -47,7 +47,7 @@ template <typename Value>
   }
 }
 
-RESIDUA_VECTORISED void SubtractNarrow(const Axis& axis, uint64_t* values, uint64_t* sums) {
+RESIDUA_VECTORISED void SubtractNarrow(const AxisView& axis, uint64_t* values, uint64_t* sums) {
   if (axis.inner == 1) {
     SubtractInnermost(axis.outer, axis.size, values);
   } else {
@@ -85,7 +85,7 @@ RESIDUA_VECTORISED void SubtractPlanes(int64_t outer, int64_t num_rows, int64_t 
 }
 
 template <typename Value>
-[[gnu::always_inline]] inline void Multiply(const IntegerMatrix& matrix, const Axis& axis,
+[[gnu::always_inline]] inline void Multiply(const IntegerMatrix& matrix, const AxisView& axis,
                                             const Value* __restrict from, Value* __restrict to) {
   for (int64_t o = 0; o < axis.outer; ++o, from += axis.size * axis.inner) {
     const int64_t* entry = matrix.entries.data();
@@ -105,13 +105,13 @@ template <typename Value>
   }
 }
 
-RESIDUA_VECTORISED void MultiplyNarrow(const IntegerMatrix& matrix, const Axis& axis,
+RESIDUA_VECTORISED void MultiplyNarrow(const IntegerMatrix& matrix, const AxisView& axis,
                                        const uint64_t* from, uint64_t* to) {
   Multiply(matrix, axis, from, to);
 }
 
 template <typename Value>
-std::vector<Value> Zeros(const IntegerMatrix& matrix, const Axis& axis) {
+std::vector<Value> Zeros(const IntegerMatrix& matrix, const AxisView& axis) {
   return std::vector<Value>(static_cast<size_t>(
       CheckedMultiply(CheckedMultiply(axis.outer, matrix.num_rows), axis.inner)));
 }
@@ -138,12 +138,12 @@ RESIDUA_VECTORISED Halves SumHalves(const int64_t* counts, size_t num_counts) {
 
 }  // namespace
 
-void ApplySubtraction(const Axis& axis, std::span<int64_t> values) {
+void ApplySubtraction(const AxisView& axis, std::span<int64_t> values) {
   std::vector<uint64_t> sums(axis.inner == 1 ? 0 : static_cast<size_t>(axis.inner));
   SubtractNarrow(axis, Unsigned(values.data()), sums.data());
 }
 
-void ApplySubtraction(const Axis& axis, std::span<Int128> values) {
+void ApplySubtraction(const AxisView& axis, std::span<Int128> values) {
   std::vector<UInt128> sums(static_cast<size_t>(axis.inner));
   SubtractSlabs(axis, Unsigned(values.data()), sums.data());
 }
@@ -154,14 +154,14 @@ void ApplySubtractionToPlanes(int64_t outer, int64_t num_rows, int64_t num_colum
   SubtractPlanes(outer, num_rows, num_columns, Unsigned(values.data()), sums.data());
 }
 
-std::vector<int64_t> ApplyMatrix(const IntegerMatrix& matrix, const Axis& axis,
+std::vector<int64_t> ApplyMatrix(const IntegerMatrix& matrix, const AxisView& axis,
                                  std::span<const int64_t> values) {
   auto results = Zeros<int64_t>(matrix, axis);
   MultiplyNarrow(matrix, axis, Unsigned(values.data()), Unsigned(results.data()));
   return results;
 }
 
-std::vector<Int128> ApplyMatrix(const IntegerMatrix& matrix, const Axis& axis,
+std::vector<Int128> ApplyMatrix(const IntegerMatrix& matrix, const AxisView& axis,
                                 std::span<const Int128> values) {
   auto results = Zeros<Int128>(matrix, axis);
   Multiply(matrix, axis, Unsigned(values.data()), Unsigned(results.data()));

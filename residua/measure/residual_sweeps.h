@@ -4,24 +4,18 @@
 #include <span>
 #include <vector>
 
+#include "residua/base/axis_view.h"
 #include "residua/base/int128.h"
 #include "residua/basis/residual_matrix.h"
 
 namespace residua {
 
-// A row-major tensor seen from one of its axes: value (o, k, c) is at (o * size + k) * inner + c.
-struct Axis {
-  int64_t outer = 1;
-  int64_t size = 1;
-  int64_t inner = 1;
-};
-
 // All arithmetic here is modulo 2^64, or 2^128: where the true results fit, as the caller has made
 // sure, they are exact, whatever the numbers on the way.
 
 // H = n I - 1 1^T along the axis, in place.
-void ApplySubtraction(const Axis& axis, std::span<int64_t> values);
-void ApplySubtraction(const Axis& axis, std::span<Int128> values);
+void ApplySubtraction(const AxisView& axis, std::span<int64_t> values);
+void ApplySubtraction(const AxisView& axis, std::span<Int128> values);
 
 // H along both of two neighbouring axes, the second the innermost, in place: of each plane x, with
 // its row sums r, column sums c and total t, n m x - n r - m c + t in two passes.
@@ -29,9 +23,9 @@ void ApplySubtractionToPlanes(int64_t outer, int64_t num_rows, int64_t num_colum
                               std::span<int64_t> values);
 
 // Any matrix along the axis; gives the results.
-std::vector<int64_t> ApplyMatrix(const IntegerMatrix& matrix, const Axis& axis,
+std::vector<int64_t> ApplyMatrix(const IntegerMatrix& matrix, const AxisView& axis,
                                  std::span<const int64_t> values);
-std::vector<Int128> ApplyMatrix(const IntegerMatrix& matrix, const Axis& axis,
+std::vector<Int128> ApplyMatrix(const IntegerMatrix& matrix, const AxisView& axis,
                                 std::span<const Int128> values);
 
 // The sum of counts. A negative one is a bug, a sum beyond 63 bits Error{kTooLarge}.

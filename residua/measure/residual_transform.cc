@@ -32,7 +32,7 @@ uint64_t LargestEntry(const Attribute& attribute, const ResidualMatrix& matrix) 
 }
 
 template <typename Value>
-void ApplyOne(const ResidualMatrix& matrix, const Axis& axis, std::vector<Value>& values) {
+void ApplyOne(const ResidualMatrix& matrix, const AxisView& axis, std::vector<Value>& values) {
   if (const auto* integers = std::get_if<IntegerMatrix>(&matrix)) {
     values = ApplyMatrix(*integers, axis, values);
   } else {

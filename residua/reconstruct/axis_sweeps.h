@@ -2,16 +2,10 @@
 
 #include <cstdint>
 
+#include "residua/base/axis_view.h"
 #include "residua/base/int128.h"
 
 namespace residua {
-
-// A row-major tensor seen from one of its axes: value (o, k, c) is at (o * size + k) * inner + c.
-struct AxisView {
-  int64_t outer = 1;
-  int64_t size = 1;
-  int64_t inner = 1;
-};
 
 // The sweeps reconstruction consists of. Compiled twice on x86-64, for every processor and for
 // those with AVX2 and FMA; the results are the same.
