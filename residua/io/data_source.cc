@@ -4,14 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <memory>
 #include <unordered_map>
 #include <utility>
 
 #include "residua/base/error.h"
+#include "residua/base/threads.h"
 #include "residua/io/arrow_stream.h"
+#include "residua/io/column_reader.h"
 #include "residua/io/duckdb_connection.h"
 #include "residua/io/relation.h"
 #include "residua/measure/choose_rows.h"
@@ -19,9 +19,6 @@
 
 namespace residua {
 namespace {
-
-// How a column leaves DuckDB.
-enum class ValueKind { kInteger, kNumber, kText };
 
 bool HasAllColumns(const Relation& relation, const std::vector<std::string>& names) {
   return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
@@ -116,13 +113,10 @@ class TableReader {
       : file_(file), domain_(domain), protection_(protection), on_rows_(on_rows) {
     std::vector<std::string> selected;
     for (const Attribute& attribute : domain.attributes()) {
-      columns_.push_back(EmptyCodeColumn(attribute));
-      encoders_.push_back(std::make_unique<ValueEncoder>(attribute, file, outside_values));
       const size_t k = FindColumn(file, relation, attribute.name, SpecKey(attribute));
-      kinds_.push_back(KindOf(file, attribute, relation.columns[k].type));
-      constexpr std::array<std::string_view, 3> kSqlTypes = {"BIGINT", "DOUBLE", "VARCHAR"};
-      selected.push_back(fmt::format("CAST({} AS {})", relation.expressions[k],
-                                     kSqlTypes[static_cast<size_t>(kinds_.back())]));
+      const ValueKind kind = KindOf(file, attribute, relation.columns[k].type);
+      columns_.emplace_back(attribute, kind, file, outside_values);
+      selected.push_back(fmt::format("CAST({} AS {})", relation.expressions[k], SqlType(kind)));
     }
     if (HasIdentifier()) {
       const size_t k = FindColumn(file, relation, protection.identifier, "privacy.identifier");
@@ -134,39 +128,31 @@ class TableReader {
   ReadResult Read(DuckDbConnection& connection, BitSource& bits) {
     connection.Stream(select_, [&](const DuckDbChunk& chunk) { Append(chunk); });
     if (HasIdentifier()) KeepBoundedRows(bits);
-    for (const auto& encoder : encoders_) report_.attributes.push_back(encoder->report());
-    return {EncodedTable(domain_, std::move(columns_)), std::move(report_)};
+    std::vector<CodeColumn> codes;
+    for (ColumnReader& column : columns_) {
+      report_.attributes.push_back(column.report());
+      codes.push_back(std::move(column.codes()));
+    }
+    return {EncodedTable(domain_, std::move(codes)), std::move(report_)};
   }
 
  private:
   void Append(const DuckDbChunk& chunk) {
-    const auto num_rows = static_cast<size_t>(chunk.num_rows());
-    codes_.resize(static_cast<size_t>(domain_.size()) * num_rows);
-    is_dropped_.assign(num_rows, 0);
-    for (int i = 0; i < domain_.size(); ++i) {
-      int32_t* codes = codes_.data() + static_cast<size_t>(i) * num_rows;
-      switch (kinds_[static_cast<size_t>(i)]) {
-        case ValueKind::kInteger:
-          Encode(chunk, i, chunk.Values<int64_t>(i), codes);
-          break;
-        case ValueKind::kNumber:
-          Encode(chunk, i, chunk.Values<double>(i), codes);
-          break;
-        case ValueKind::kText:
-          Encode(chunk, i, chunk.Values<duckdb_string_t>(i), codes);
-          break;
-      }
+    ParallelFor(0, domain_.size(), [&](int i) {
+      columns_[static_cast<size_t>(i)].Encode(chunk, i, report_.num_rows_read);
+    });
+    is_dropped_.assign(static_cast<size_t>(chunk.num_rows()), 0);
+    bool is_any_dropped = false;
+    for (const ColumnReader& column : columns_) {
+      column.CheckValues();
+      if (column.MarkDropped(is_dropped_)) is_any_dropped = true;
     }
-    for (int i = 0; i < domain_.size(); ++i) {
-      const int32_t* codes = codes_.data() + static_cast<size_t>(i) * num_rows;
-      std::visit(
-          [&](auto& column) {
-            using Code = typename std::decay_t<decltype(column)>::value_type;
-            for (size_t row = 0; row < num_rows; ++row) {
-              if (!is_dropped_[row]) column.push_back(static_cast<Code>(codes[row]));
-            }
-          },
-          columns_[static_cast<size_t>(i)]);
+    for (ColumnReader& column : columns_) {
+      if (is_any_dropped) {
+        column.Append(is_dropped_);
+      } else {
+        column.Append();
+      }
     }
     if (HasIdentifier()) AppendOwners(chunk);
     report_.num_rows_read += chunk.num_rows();
@@ -198,7 +184,7 @@ class TableReader {
 
   void KeepBoundedRows(BitSource& bits) {
     const std::vector<char> is_kept = ChooseRows(owners_, protection_.max_rows, bits);
-    for (CodeColumn& column : columns_) {
+    for (ColumnReader& column : columns_) {
       std::visit(
           [&](auto& codes) {
             size_t kept = 0;
@@ -207,37 +193,17 @@ class TableReader {
             }
             codes.resize(kept);
           },
-          column);
+          column.codes());
     }
     report_.num_rows_over = std::count(is_kept.begin(), is_kept.end(), 0);
-  }
-
-  template <typename Value>
-  void Encode(const DuckDbChunk& chunk, int i, const Value* values, int32_t* codes) {
-    ValueEncoder& encoder = *encoders_[static_cast<size_t>(i)];
-    const uint64_t* validity = chunk.Validity(i);
-    for (size_t row = 0; row < is_dropped_.size(); ++row) {
-      const int64_t row_number = report_.num_rows_read + static_cast<int64_t>(row) + 1;
-      if (IsMissing(validity, static_cast<int64_t>(row))) {
-        codes[row] = encoder.EncodeMissing(row_number);
-      } else if constexpr (std::is_same_v<Value, duckdb_string_t>) {
-        codes[row] = encoder.Encode(TextOf(values[row]), row_number);
-      } else {
-        codes[row] = encoder.Encode(values[row], row_number);
-      }
-      if (codes[row] == ValueEncoder::kDropRow) is_dropped_[row] = 1;
-    }
   }
 
   const std::string file_;
   const Domain& domain_;
   const Protection& protection_;
   const RowProgress& on_rows_;
-  std::vector<CodeColumn> columns_;
-  std::vector<std::unique_ptr<ValueEncoder>> encoders_;
-  std::vector<ValueKind> kinds_;
+  std::vector<ColumnReader> columns_;
   std::string select_;
-  std::vector<int32_t> codes_;    // of one chunk, column by column
   std::vector<char> is_dropped_;  // of one chunk
   std::unordered_map<std::string, int64_t> owner_numbers_;
   std::vector<int64_t> owners_;  // of each row of columns_

@@ -64,10 +64,8 @@ ValueEncoder::ValueEncoder(const Attribute& attribute, std::string file,
   values_ = std::get_if<ValueEncoding>(&encoding.cells);
   if (values_ != nullptr) {
     num_cells = static_cast<int64_t>(values_->values.size());
-    for (const std::string& value : values_->values) {
-      code_of_value_.emplace(value, static_cast<int32_t>(code_of_value_.size()));
-    }
-    if (static_cast<int64_t>(code_of_value_.size()) != num_cells) {
+    places_.emplace(values_->values);
+    if (static_cast<int64_t>(places_->size()) != num_cells) {
       Fail(ErrorKind::kBadInput, "{}: a value is listed twice; list each once",
            SpecKey(attribute_));
     }
@@ -115,9 +113,8 @@ ValueEncoder::Cell ValueEncoder::CellOfText(std::string_view value) const {
 }
 
 ValueEncoder::Cell ValueEncoder::CellOfListed(std::string_view value) const {
-  const auto at = code_of_value_.find(value);
-  if (at == code_of_value_.end()) return {-1, Fault::kNotListed};
-  return {at->second, {}};
+  const int32_t code = places_->Find(value);
+  return {code, code == TextPlaces::kNone ? Fault::kNotListed : Fault{}};
 }
 
 int32_t ValueEncoder::Encode(int64_t value, int64_t row) {

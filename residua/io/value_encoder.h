@@ -2,10 +2,11 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
+#include "residua/io/text_places.h"
 #include "residua/model/attribute.h"
 
 namespace residua {
@@ -77,7 +78,7 @@ class ValueEncoder {
   const CutEncoding* cuts_ = nullptr;
   int64_t first_ = 0;  // integers and bare codes: [first_, last_]
   int64_t last_ = 0;
-  std::unordered_map<std::string_view, int32_t> code_of_value_;
+  std::optional<TextPlaces> places_;  // of values
   AttributeReport report_;
 };
 

@@ -256,6 +256,44 @@ TEST_F(DataSourceTest, StreamsManyChunksInOrder) {
       "\"drop\" or \"null\" (with null = true) for attributes.a, or widen integers");
 }
 
+TEST_F(DataSourceTest, LeavesOutRowsForAnyOfTheirColumns) {
+  Sql("", {"COPY (SELECT CASE WHEN i % 5000 = 7 THEN 77 ELSE i % 10 END AS a, CASE WHEN i % 7000 = "
+           "9 THEN NULL ELSE (i % 3)::VARCHAR END AS b, i % 300 AS c FROM range(30000) t(i)) TO "
+           "'some.parquet'"});
+  const Domain domain(
+      {Integers("a", 0, 9, kDrop), Values("b", {"0", "1", "2"}, kDrop), Integers("c", 0, 299)});
+  const ReadResult result = ReadEncodedTable({"some.parquet", "", ""}, domain);
+  std::vector<Codes> expected(3);
+  for (int i = 0; i < 30'000; ++i) {
+    if (i % 5000 == 7 || i % 7000 == 9) continue;
+    expected[0].push_back(i % 10);
+    expected[1].push_back(i % 3);
+    expected[2].push_back(i % 300);
+  }
+  for (int k = 0; k < 3; ++k) EXPECT_EQ(CodesOf(result.table, k), expected[static_cast<size_t>(k)]);
+  EXPECT_EQ(result.report.num_rows_read, 30'000);
+  EXPECT_EQ(result.report.num_rows_dropped, 11);
+  EXPECT_EQ(result.report.attributes[0].num_dropped, 6);
+  EXPECT_EQ(result.report.attributes[1].num_dropped, 5);
+}
+
+// Columns are encoded side by side, and what is said must not depend on which is done first.
+TEST_F(DataSourceTest, NamesTheFirstColumnThatIsWrong) {
+  Write("t.csv", "a,b,c,d\n1,1,1,1\n1,1,1,9\n1,1,9,1\n1,9,1,1\n");
+  const Domain domain(
+      {Integers("a", 0, 3), Integers("b", 0, 3), Integers("c", 0, 3), Bare("d", 4)});
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    try {
+      ReadEncodedTable({"t.csv", "", ""}, domain);
+      ADD_FAILURE();
+    } catch (const Error& error) {
+      EXPECT_TRUE(
+          std::string(error.what()).starts_with("t.csv: column 'b' has the value 9 (row 4)"))
+          << error.what();
+    }
+  }
+}
+
 // DuckDB hangs or crashes when a stream is dropped half read, though not every time.
 TEST_F(DataSourceTest, StopsInTheMiddleOfAStream) {
   std::string rows = "a,b\n";
