@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the commands that docs/benchmarks.md and docs/paper.md name, and puts their output there, with the machine they ran on.
-# A few minutes on two quiet cores, and the sampler's programs some more. The sampler's figures are discussed in docs/sampler.md and are only printed.
+# About half an hour on two quiet cores, and 2 GB of temporary files. The sampler's figures are discussed in docs/sampler.md and are only printed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -75,6 +75,7 @@ int ArrowProjection::GetSchema(ArrowArrayStream* stream, ArrowSchema* out) {
 
 int ArrowProjection::GetNext(ArrowArrayStream* stream, ArrowArray* out) {
   auto* self = static_cast<ArrowProjection*>(stream->private_data);
+  const std::lock_guard<std::mutex> lock(self->asking_);
   ArrowArray whole = {};
   const int failed = self->source_->get_next(self->source_, &whole);
   if (failed != 0) return failed;

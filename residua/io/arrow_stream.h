@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -71,6 +72,7 @@ class ArrowProjection {
   ArrowSchema schema_;
   std::vector<ArrowSchema*> schema_columns_;
   ArrowArrayStream stream_;
+  std::mutex asking_;  // DuckDB's threads ask the source, which knows of none, one at a time
 };
 
 }  // namespace residua

@@ -3,11 +3,16 @@
 #include <fmt/format.h>
 #include <openssl/sha.h>
 
+#include "residua/base/error.h"
+#include "residua/base/openssl.h"
+
 namespace residua {
 
 std::string Sha256(std::string_view text) {
+  KeepOpenSsl();
   unsigned char hash[SHA256_DIGEST_LENGTH];
-  SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), hash);
+  const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
+  RESIDUA_CHECK(SHA256(bytes, text.size(), hash) != nullptr);
   std::string hex = "sha256:";
   for (const unsigned char byte : hash) hex += fmt::format("{:02x}", byte);
   return hex;

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "residua/base/error.h"
+#include "residua/base/openssl.h"
 
 namespace residua {
 namespace {
@@ -38,12 +39,15 @@ void WatchForks() {
 }  // namespace
 
 struct SecureBits::Cipher {
-  Cipher() : context(EVP_CIPHER_CTX_new()) {}
+  Cipher() {
+    KeepOpenSsl();
+    context = EVP_CIPHER_CTX_new();
+  }
   ~Cipher() { EVP_CIPHER_CTX_free(context); }  // OpenSSL wipes the key schedule
   Cipher(const Cipher&) = delete;
   Cipher& operator=(const Cipher&) = delete;
 
-  EVP_CIPHER_CTX* context;
+  EVP_CIPHER_CTX* context = nullptr;
 };
 
 SecureBits::SecureBits() : cipher_(std::make_unique<Cipher>()) {
