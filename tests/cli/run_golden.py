@@ -13,6 +13,7 @@ import tempfile
 
 CHANGING = [(re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "0000-00-00T00:00:00Z"),
             (re.compile(r"\([0-9.e+-]+ s\)"), "(TIME s)"),
+            (re.compile(r"(A release will take .* and) .*\.$"), r"\1 TIME."),
             (re.compile(r"residua \d+\.\d+\.\d+"), "residua VERSION"),
             (re.compile(r'"seconds": [0-9.e+-]+'), '"seconds": TIME')]
 
