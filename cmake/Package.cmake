@@ -9,6 +9,7 @@ install(EXPORT residuaTargets NAMESPACE residua:: DESTINATION ${package_dir})
 
 # Without the headers that show DuckDB, JSON or TOML, which no other header includes.
 install(DIRECTORY residua DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h"
+  PATTERN column_reader.h EXCLUDE
   PATTERN duckdb_connection.h EXCLUDE
   PATTERN json_numbers.h EXCLUDE
   PATTERN relation.h EXCLUDE
