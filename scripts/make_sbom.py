@@ -52,7 +52,7 @@ def check_is_pinned(path):
 def loaded_packages(program):
     """The Debian packages of the shared libraries, but for DuckDB, which is ours to ship."""
     packages = set()
-    for path in re.findall(r"(/\S+) \(0x", output("ldd", program)):
+    for path in re.findall(r"^\s*(?:\S+ => )?(/.*) \(0x", output("ldd", program), re.M):
         if os.path.basename(path).startswith("libduckdb."):
             check_is_pinned(path)
             continue
