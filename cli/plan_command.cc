@@ -116,10 +116,13 @@ void Run(const PlanOptions& options) {
     fmt::print(stderr, "note: this can be planned but not measured: {}\n", error.what());
   }
   const std::vector<TableErrors> errors = PredictErrors(file.plan);
+  const std::optional<PlanCertificate> certificate = CertifyPlan(file.plan);
   if (options.json) {
-    fmt::print("{}\n", PlanJson(file.plan, errors, elapsed.count(), options.variances).dump(2));
+    fmt::print(
+        "{}\n",
+        PlanJson(file.plan, errors, certificate, elapsed.count(), options.variances).dump(2));
   } else {
-    PrintPlan(file.plan, errors, elapsed.count(), options.variances);
+    PrintPlan(file.plan, errors, certificate, elapsed.count(), options.variances);
     if (!options.output.empty()) fmt::print("\nWritten to {}\n", options.output);
   }
 }

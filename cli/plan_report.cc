@@ -32,6 +32,13 @@ std::string CountText(double count) {
   return grouped;
 }
 
+// A fraction in percent, rounded up to two digits.
+std::string PercentUp(double fraction) {
+  const double percent = 100 * std::max(fraction, 1e-9);
+  const double unit = std::pow(10.0, std::floor(std::log10(percent)) - 1);
+  return fmt::format("{:.2g}", unit * std::ceil(percent / unit));
+}
+
 // Attributes by name; by index where the domain came from sizes alone.
 Json SetJson(const Domain& domain, const AttributeSet& set) {
   Json list = Json::array();
@@ -90,8 +97,8 @@ void PrintByOrder(const std::vector<TableErrors>& errors) {
 
 }  // namespace
 
-Json PlanJson(const Plan& plan, const std::vector<TableErrors>& errors, double seconds,
-              bool all_tables) {
+Json PlanJson(const Plan& plan, const std::vector<TableErrors>& errors,
+              const std::optional<PlanCertificate>& certificate, double seconds, bool all_tables) {
   const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
   const PlanSummary summary = Summarize(plan, errors);
   Json json;
@@ -109,6 +116,8 @@ Json PlanJson(const Plan& plan, const std::vector<TableErrors>& errors, double s
   json["max_variance"] = summary.max_variance;
   json["relative_gap"] = plan.relative_gap;
   json["converged"] = plan.converged;
+  json["lower_bound"] = certificate ? Json(certificate->lower_bound) : Json(nullptr);
+  json["above_lower_bound"] = certificate ? Json(certificate->above_lower_bound) : Json(nullptr);
   json["marginals"] = CountJson(summary.num_marginals);
   json["base_mechanisms"] = CountJson(summary.num_mechanisms);
   json["cells"] = CountJson(summary.num_answers);
@@ -126,8 +135,8 @@ Json PlanJson(const Plan& plan, const std::vector<TableErrors>& errors, double s
   return json;
 }
 
-void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors, double seconds,
-               bool all_tables) {
+void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors,
+               const std::optional<PlanCertificate>& certificate, double seconds, bool all_tables) {
   const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
   const PlanSummary summary = Summarize(plan, errors);
   fmt::print("{} {} of {} attributes, {} cells, from {} base mechanisms ({:.3g} s)\n\n",
@@ -148,6 +157,10 @@ void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors, double 
                  ? fmt::format("the least possible{}", bases)
                  : fmt::format("at most {:.1e} above the least possible{} (relative)",
                                plan.relative_gap, bases));
+  if (certificate) {
+    fmt::print("           at most {} % above any mechanism: no loss below {:.6g} is possible\n",
+               PercentUp(certificate->above_lower_bound), certificate->lower_bound);
+  }
   if (!plan.converged) {
     fmt::print(
         "           the solver stopped early: the plan is valid, but its accuracy could improve\n");

@@ -1,16 +1,19 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
+#include "residua/select/lower_bound.h"
 #include "residua/select/plan_errors.h"
 
 namespace residua::cli {
 
 // What `residua plan` prints: for machines, and for people. With `all_tables`, every single table.
 nlohmann::ordered_json PlanJson(const Plan& plan, const std::vector<TableErrors>& errors,
-                                double seconds, bool all_tables);
-void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors, double seconds,
-               bool all_tables);
+                                const std::optional<PlanCertificate>& certificate, double seconds,
+                                bool all_tables);
+void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors,
+               const std::optional<PlanCertificate>& certificate, double seconds, bool all_tables);
 
 }  // namespace residua::cli

@@ -1,11 +1,13 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "python/binding/arrays.h"
 #include "python/binding/bindings.h"
@@ -18,6 +20,7 @@
 #include "residua/measure/measure.h"
 #include "residua/reconstruct/query_answer.h"
 #include "residua/reconstruct/table_answers.h"
+#include "residua/select/lower_bound.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/select.h"
 
@@ -111,6 +114,13 @@ nb::dict DescribeBudget(const Plan& plan) {
   privacy["delta"] = guarantee.delta;
   privacy["neighbours"] = NeighboursInWords(plan.protection);
   return privacy;
+}
+
+// loss / (least loss of any mechanism) - 1, or None where no bound is known.
+std::optional<double> AboveLowerBound(const Plan& plan) {
+  const std::optional<PlanCertificate> certificate = CertifyPlan(plan);
+  if (!certificate) return {};
+  return certificate->above_lower_bound;
 }
 
 nb::dict DescribeSummary(const Plan& plan) {
@@ -287,6 +297,9 @@ void BindPlans(nb::module_& module) {
       .def("identifier", [](const PlanFile& file) { return file.plan.protection.identifier; })
       .def("privacy", [](const PlanFile& file) { return DescribeBudget(file.plan); })
       .def("summary", [](const PlanFile& file) { return DescribeSummary(file.plan); })
+      .def(
+          "above_lower_bound", [](const PlanFile& file) { return AboveLowerBound(file.plan); },
+          nb::call_guard<nb::gil_scoped_release>())
       .def("errors", [](const PlanFile& file) { return ListErrors(file.plan); })
       .def("mechanisms", [](const PlanFile& file) { return ListMechanisms(file.plan); })
       .def(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 from collections.abc import Callable, Mapping
@@ -237,6 +238,19 @@ class Plan:
         True
         """
         return float(self._summary["relative_gap"])
+
+    @functools.cached_property
+    def above_lower_bound(self) -> float | None:
+        """No mechanism of the same privacy cost has a loss smaller by more than this fraction: the
+        loss is at most ``1 + above_lower_bound`` times the least that any can reach, whatever it
+        measures. None where no bound is proven: rows replaced, or a loss of your own.
+
+        >>> import residua as rs
+        >>> rs.plan(rs.Domain(a=5, b=3), marginals=2, rho=1).above_lower_bound < 1e-6
+        True
+        """
+        above: float | None = self._file.above_lower_bound()
+        return above
 
     @property
     def converged(self) -> bool:

@@ -38,6 +38,20 @@ VectorXd Normalized(const VectorXd& logs) {
   return powers / powers.sum();
 }
 
+// Values at the centres of `size` equal parts, from those at the centres of fewer. Beyond the
+// outermost centres the line through the last two is followed.
+VectorXd Resampled(const VectorXd& from, Index size) {
+  const double scale = static_cast<double>(from.size()) / static_cast<double>(size);
+  VectorXd values(size);
+  for (Index j = 0; j < size; ++j) {
+    const double place = (static_cast<double>(j) + 0.5) * scale - 0.5;
+    const double low = std::clamp(std::floor(place), 0.0, static_cast<double>(from.size() - 2));
+    const auto k = static_cast<Index>(low);
+    values(j) = from(k) + (place - low) * (from(k + 1) - from(k));
+  }
+  return values;
+}
+
 // Type-II Anderson acceleration of x <- x + step(x): the combination of remembered steps that is
 // least in the sense of least squares says where to go next.
 class Accelerator {
@@ -122,15 +136,20 @@ void StrategySolver::SetQueryWeights(const VectorXd& weight) {
 }
 
 void StrategySolver::StartFrom(const StrategySolver& coarser) {
-  const auto& from = coarser.log_lambda_;
-  const double scale = static_cast<double>(from.size()) / static_cast<double>(log_lambda_.size());
-  for (Index j = 0; j < log_lambda_.size(); ++j) {
-    const double place = (static_cast<double>(j) + 0.5) * scale - 0.5;
-    const double low = std::clamp(std::floor(place), 0.0, static_cast<double>(from.size() - 2));
-    const auto k = static_cast<Index>(low);
-    // Beyond the outermost centres the line through the last two is followed.
-    log_lambda_(j) = from(k) + (place - low) * (from(k + 1) - from(k));
+  log_lambda_ = Resampled(coarser.log_lambda_, log_lambda_.size());
+  if (goal_ == StrategyGoal::kMax && log_weight_.size() == log_lambda_.size() &&
+      coarser.log_weight_.size() == coarser.log_lambda_.size()) {
+    log_weight_ = Resampled(coarser.log_weight_, log_weight_.size());
+    SpreadWeight();
+    Factor();
   }
+}
+
+VectorXd StrategySolver::multipliers() const { return Normalized(log_lambda_); }
+
+void StrategySolver::SpreadWeight() {
+  weight_ = (1 - kSharedWeight) * Normalized(log_weight_).array() +
+            kSharedWeight / static_cast<double>(log_weight_.size());
 }
 
 void StrategySolver::Factor() {
@@ -213,8 +232,7 @@ Strategy StrategySolver::Solve(double trade_off, double tolerance, int max_itera
   for (;; ++iteration) {
     CheckNotStopped(stop_);
     if (max) {
-      weight_ = (1 - kSharedWeight) * Normalized(log_weight_).array() +
-                kSharedWeight / static_cast<double>(log_weight_.size());
+      SpreadWeight();
       Factor();
     }
     const double mean = Evaluate(trade_off, &at);

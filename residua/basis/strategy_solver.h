@@ -58,14 +58,17 @@ class StrategySolver {
   // The average is over these from now on; kMean only.
   void SetQueryWeights(const Eigen::VectorXd& weight);
   // Where the multipliers start, from those of a smaller attribute of the same kind: they are
-  // smooth functions of the cell's place.
+  // smooth functions of the cell's place. So are the weights of queries of which each cell has one.
   void StartFrom(const StrategySolver& coarser);
+  // Of the cells, sum 1: at the last solution, or where the next one starts.
+  Eigen::VectorXd multipliers() const;
   // Of the queries, at the last solution: which of them bind.
   const Eigen::VectorXd& query_weights() const { return weight_; }
 
  private:
   struct Evaluation;
 
+  void SpreadWeight();
   void Factor();
   double Evaluate(double trade_off, Evaluation* at) const;
 

@@ -1,243 +1,409 @@
 #include "residua/select/lower_bound.h"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <optional>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "residua/base/error.h"
-#include "residua/basis/query_matrix.h"
-#include "residua/basis/residual_basis.h"
 #include "residua/model/closure.h"
 #include "residua/model/symmetry.h"
+#include "residua/select/kind_splits.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/solvers.h"
-#include "residua/select/variance_matrix.h"
+#include "residua/select/symmetric_blocks.h"
 
 namespace residua {
 namespace {
 
-using Eigen::MatrixXd;
-using Eigen::VectorXd;
-using EigenSolver = Eigen::SelfAdjointEigenSolver<MatrixXd>;
-
-// Any trade-off gives a bound; beyond these the best one found hardly moves.
-constexpr double kTradeOffs[] = {0, 1.5, 3, 5};
-// Steps between the two extreme directions y.
-constexpr int kNumDirections = 8;
-// The weights need not be at the fixed point.
-constexpr int kWeightSteps = 15;
-constexpr int kPasses = 2;
-
-// Eigenvalues below this are rounding errors; leaving one out only lowers the bound.
-double Negligible(const VectorXd& eigenvalues) {
-  return 4 * static_cast<double>(eigenvalues.size()) * std::numeric_limits<double>::epsilon() *
-         eigenvalues.cwiseAbs().maxCoeff();
-}
-
-// tr G^1/2: the sum of the singular values of any M with M^T M = G.
-double SumOfSingularValues(const MatrixXd& gram) {
-  const VectorXd eigenvalues = EigenSolver(gram, Eigen::EigenvaluesOnly).eigenvalues();
-  const double least = Negligible(eigenvalues);
-  double sum = 0;
-  for (const double value : eigenvalues) {
-    if (value > least) sum += std::sqrt(value);
-  }
-  return sum;
-}
-
-MatrixXd PseudoInverse(const MatrixXd& gram) {
-  const EigenSolver solver(gram);
-  const double least = Negligible(solver.eigenvalues());
-  VectorXd inverse = solver.eigenvalues();
-  for (double& value : inverse) value = value > least ? 1 / value : 0;
-  return solver.eigenvectors() * inverse.asDiagonal() * solver.eigenvectors().transpose();
-}
-
-// (rho, s) of one lambda, for every direction y = M c / |M c| between c = q, which is best for s,
-// and c = q - H^+ g, which takes nothing from rho; H and g are M^T M's blocks beside q.
-void AddSplits(const MatrixXd& gram, const VectorXd& lambda, bool in_every_table,
-               std::vector<QueryVariance>* splits) {
-  const VectorXd q = lambda.cwiseSqrt();
-  const MatrixXd g = q.asDiagonal() * gram * q.asDiagonal();
-  if (in_every_table) {
-    const double sum = SumOfSingularValues(g);
-    splits->push_back({sum * sum, 0});
-    return;
-  }
-  const VectorXd gq = g * q;
-  const double along = q.dot(gq);
-  const MatrixXd beside = g - q * gq.transpose() - gq * q.transpose() + along * q * q.transpose();
-  VectorXd far = q - PseudoInverse(beside) * (gq - along * q);
-  far /= std::sqrt(std::max(far.dot(g * far), std::numeric_limits<double>::min()));
-  const VectorXd near = q / std::sqrt(along);
-  for (int step = 0; step <= kNumDirections; ++step) {
-    const double t = static_cast<double>(step) / kNumDirections;
-    const VectorXd c = t * near + (1 - t) * far;
-    VectorXd row = g * c;  // M^T y
-    const double norm2 = c.dot(row);
-    if (!(norm2 > 0)) continue;
-    row /= std::sqrt(norm2);
-    const double constant = row.dot(q);
-    row -= constant * q;
-    const double sum = SumOfSingularValues(beside - row * row.transpose());
-    if (std::isfinite(sum)) splits->push_back({sum * sum, constant * constant});
-  }
-}
-
-// Those that no other exceeds in both.
-std::vector<QueryVariance> LargestSplits(std::vector<QueryVariance> splits) {
-  std::sort(splits.begin(), splits.end(), [](const QueryVariance& a, const QueryVariance& b) {
-    return a.residual > b.residual || (a.residual == b.residual && a.constant > b.constant);
-  });
-  std::vector<QueryVariance> kept;
-  for (const QueryVariance& split : splits) {
-    if (kept.empty() || split.constant > kept.back().constant) kept.push_back(split);
-  }
-  return kept;
-}
-
-// What the attribute's (rho, s) may be, summed over its answers.
-std::vector<QueryVariance> Splits(const Attribute& attribute, bool in_every_table) {
-  const auto n = static_cast<double>(attribute.size);
-  if (attribute.queries == QueryKind::kIdentity) {
-    // lambda = 1/n and y = q: nothing is lost.
-    return {in_every_table ? QueryVariance{n, 0} : QueryVariance{(n - 1) * (n - 1) / n, 1 / n}};
-  }
-  const MatrixXd gram = QueryMatrix(attribute).Gram();
-  VectorXd lambda = VectorXd::Constant(attribute.size, 1 / n);
-  std::vector<QueryVariance> splits;
-  AddSplits(gram, lambda, in_every_table, &splits);
-  // The multipliers of the best strategy for W^T W + eta 1 1^T, as in StrategySolver.
-  const double height = PseudoInverse(gram).sum();
-  for (const double trade_off : kTradeOffs) {
-    const double eta = height > 0 ? (std::exp(trade_off) - 1) / height : 0;
-    const MatrixXd lifted = gram.array() + eta;
-    for (int step = 0; step < kWeightSteps; ++step) {
-      const VectorXd root = lambda.cwiseSqrt();
-      const EigenSolver solver(root.asDiagonal() * lifted * root.asDiagonal());
-      const VectorXd values = solver.eigenvalues().cwiseMax(0).cwiseSqrt();
-      lambda = solver.eigenvectors().cwiseAbs2() * values;
-      lambda /= lambda.sum();
-    }
-    AddSplits(gram, lambda, in_every_table, &splits);
-    if (in_every_table) break;  // only the multipliers at eta = 0 are of use then
-  }
-  return LargestSplits(std::move(splits));
-}
-
-// A basis as far as the closed form sees it.
-ResidualBasis BasisOf(const Attribute& attribute, const QueryVariance& split) {
-  ResidualBasis basis;
-  basis.size = attribute.size;
-  basis.num_answers = NumAnswers(attribute);
-  basis.privacy_cost = 1;
-  const auto answers = static_cast<double>(basis.num_answers);
-  basis.mean = {split.residual / answers, split.constant / answers};
-  return basis;
-}
-
-// Attributes of the same queries and place in the workload share their candidates and choice.
-struct Kind {
-  int first_class = 0;
-  std::vector<int> classes;
-  std::vector<QueryVariance> splits;
-};
-
-struct BoundProblem {
-  WorkloadOrbits workload;
-  MultisetTable mechanisms;
-  std::vector<double> cost;
-  std::vector<Kind> kinds;
-};
-
-bool InEveryTable(const WorkloadOrbits& workload, int attribute_class) {
-  const size_t size = workload.classes.members[static_cast<size_t>(attribute_class)].size();
+// What sums of positive terms may be wrong by, millions of them; see docs/lower_bound.md.
+constexpr double kRoundingMargin = 1e-9;
+// Trade-offs in quarters: the steps of the search, and its ends.
+constexpr int kSteps[] = {4, 2};
+constexpr int kLeastQuarter = -8;
+constexpr int kMostQuarter = 32;
+// Work for blocks, as SymmetricBlocks counts it: a tenth of a second or so, each.
+constexpr double kSearchWork = 1e7;
+constexpr double kPolishWork = 1e7;
+constexpr int kPolishStep = 2;
+constexpr double kFinalWork = 3e8;
+constexpr double kAscentWork = 2e7;
+// Steps of the ascent in table weights, while searching and at last, and the gap that ends it.
+constexpr int kSearchAscent = 12;
+constexpr int kFinalAscent = 80;
+constexpr double kAscentTolerance = 1e-5;
+// Of the ascent: the exponent for the largest variance, and the least share of a table.
+constexpr double kExponent = 1.8;
+constexpr double kLeastLogShare = -40;
+// Row j, column k: what the weight of every table of workload orbit j adds to the demand on a set
+// of closure orbit k: prod_{i in A} 1/h_i for each table A that holds the set.
+VarianceMatrix DemandMatrix(const WorkloadOrbits& workload, const MultisetTable& closure,
+                            const std::vector<AttributeSplit>& splits) {
+  VarianceMatrix matrix;
+  matrix.num_columns = closure.size();
   for (int64_t j = 0; j < workload.orbits.size(); ++j) {
-    const auto orbit = workload.orbits[j];
-    if (static_cast<size_t>(std::count(orbit.begin(), orbit.end(), attribute_class)) != size) {
-      return false;
-    }
-  }
-  return true;
-}
-
-BoundProblem MakeProblem(const Domain& domain, const Workload& workload) {
-  BoundProblem problem;
-  problem.workload = FindSymmetry(domain, workload);
-  problem.mechanisms = Closure(problem.workload.orbits);
-  for (int64_t k = 0; k < problem.mechanisms.size(); ++k) {
-    problem.cost.push_back(OrbitSize(problem.workload.classes, problem.mechanisms[k]).get_d());
-  }
-  std::vector<bool> in_every_table;
-  for (int c = 0; c < problem.workload.classes.size(); ++c) {
-    const Attribute& attribute =
-        domain[problem.workload.classes.members[static_cast<size_t>(c)].front()];
-    const bool every = InEveryTable(problem.workload, c);
-    const auto same = std::find_if(problem.kinds.begin(), problem.kinds.end(), [&](const Kind& k) {
-      const auto first = static_cast<size_t>(k.first_class);
-      return in_every_table[first] == every &&
-             SameQueries(domain[problem.workload.classes.members[first].front()], attribute);
+    const std::vector<ClassRun> runs = ClassRuns(workload.orbits[j]);
+    double scale = 1;
+    for (const int c : workload.orbits[j]) scale /= splits[static_cast<size_t>(c)].height;
+    ForEachSubOrbit(runs, [&](std::span<const int> sub, std::span<const int> taken) {
+      const auto index = closure.Find(sub);
+      RESIDUA_CHECK(index.has_value());
+      double coefficient = scale;
+      for (size_t k = 0; k < runs.size(); ++k) {
+        const auto c = static_cast<size_t>(runs[k].attribute_class);
+        const int others = static_cast<int>(workload.classes.members[c].size()) - taken[k];
+        for (int i = 0; i < runs[k].count - taken[k]; ++i) {
+          coefficient *= static_cast<double>(others - i) / (i + 1);
+        }
+      }
+      matrix.column.push_back(static_cast<int32_t>(*index));
+      matrix.coefficient.push_back(coefficient);
     });
-    in_every_table.push_back(every);
-    if (same != problem.kinds.end()) {
-      same->classes.push_back(c);
-    } else {
-      problem.kinds.push_back({c, {c}, Splits(attribute, every)});
-    }
+    matrix.row_begin.push_back(static_cast<int64_t>(matrix.column.size()));
+    matrix.table.push_back(j);
   }
-  return problem;
+  return matrix;
 }
 
-double SumBound(const BoundProblem& problem, const std::vector<ResidualBasis>& bases,
-                std::span<const double> weight) {
-  const VarianceMatrix means =
-      MeanVarianceMatrix(problem.workload.orbits, problem.mechanisms, bases);
-  return MinimizeSum(means, problem.cost, weight, 1).lower_bound;
-}
+class BoundSearch {
+ public:
+  BoundSearch(const Domain& domain, const Workload& workload, const Objective& objective,
+              StrategyGoal goal)
+      : objective_(objective),
+        workload_(FindSymmetry(domain, workload)),
+        closure_(Closure(workload_.orbits)) {
+    const auto num_classes = static_cast<size_t>(workload_.classes.size());
+    asked_.assign(num_classes, false);
+    for (int64_t j = 0; j < workload_.orbits.size(); ++j) {
+      most_order_ = std::max(most_order_, workload_.orbits[j].size());
+      for (const int c : workload_.orbits[j]) asked_[static_cast<size_t>(c)] = true;
+    }
+    std::vector<const Attribute*> first_of_kind;
+    std::vector<ResidualBasis> sizes(num_classes);  // as far as WeighTables looks
+    for (int c = 0; c < workload_.classes.size(); ++c) {
+      const Attribute& attribute =
+          domain[workload_.classes.members[static_cast<size_t>(c)].front()];
+      sizes[static_cast<size_t>(c)].num_answers = NumAnswers(attribute);
+      if (!asked_[static_cast<size_t>(c)]) continue;
+      size_t k = 0;
+      while (k < kinds_.size() && !SameQueries(*first_of_kind[k], attribute)) ++k;
+      if (k == kinds_.size()) {
+        kinds_.emplace_back(attribute, goal);
+        first_of_kind.push_back(&attribute);
+      }
+      kinds_[k].classes.push_back(c);
+    }
+    weights_ = WeighTables(workload_, sizes, objective.weighting);
+    StartWeights();
+  }
+
+  double Run() {
+    std::vector<int> active(asked_.size(), 1);
+    if (std::all_of(kinds_.begin(), kinds_.end(),
+                    [](const KindSplits& k) { return k.is_identity(); })) {
+      return Uncoupled(Splits(active, 0));
+    }
+    // Searched with two active directions, as many classes as are quickly coupled.
+    active = ChooseActive(kSearchWork, kMaxActive);
+    blocks_ = MakeBlocks(active, kSearchWork);
+    SearchTradeOffs(active);
+    int best_place = 0;
+    if (std::any_of(kinds_.begin(), kinds_.end(), [&](const KindSplits& kind) {
+          return !kind.is_identity() && active[static_cast<size_t>(kind.classes.front())] == 1;
+        })) {
+      double best = 0;
+      for (int place = 0; place < KindSplits::kNumPlaces; ++place) {
+        const double bound = Bound(active, place, kSearchAscent);
+        if (bound > best) {
+          best = bound;
+          best_place = place;
+        }
+      }
+    }
+    const double most_work = IsLinear() ? kFinalWork : kAscentWork;
+    active = ChooseActive(most_work, kMaxActive);
+    blocks_ = MakeBlocks(active, most_work);
+    const double bound = Bound(active, best_place, kFinalAscent);
+    return std::max(bound, Polish(active, best_place, bound));
+  }
+
+ private:
+  bool IsMax() const { return objective_.kind == Objective::Kind::kMaxVariance; }
+  bool IsLinear() const {
+    return objective_.kind == Objective::Kind::kSumVariance ||
+           (objective_.kind == Objective::Kind::kPNorm && objective_.p == 1);
+  }
+
+  std::unique_ptr<SymmetricBlocks> MakeBlocks(const std::vector<int>& active,
+                                              double most_work) const {
+    return std::make_unique<SymmetricBlocks>(workload_.classes, closure_, active, most_work);
+  }
+
+  // Up to `most` active directions for every class whose queries are not the identity; if that is
+  // too much work, two; if that is, for three quarters of the kinds, and so on, those with the
+  // strongest coupling.
+  std::vector<int> ChooseActive(double most_work, int most) {
+    std::vector<std::pair<double, const KindSplits*>> coupled;
+    for (KindSplits& kind : kinds_) {
+      if (kind.is_identity()) continue;
+      const AttributeSplit& split = kind.Split(2, 0);
+      coupled.emplace_back(-split.link * split.second, &kind);
+    }
+    std::sort(coupled.begin(), coupled.end());
+    const auto with = [&](size_t num_kinds, int num_active) {
+      std::vector<int> active(asked_.size(), 1);
+      for (size_t k = 0; k < num_kinds; ++k) {
+        for (const int c : coupled[k].second->classes) active[static_cast<size_t>(c)] = num_active;
+      }
+      return active;
+    };
+    for (int num_active = most; num_active >= 2; --num_active) {
+      const std::vector<int> active = with(coupled.size(), num_active);
+      if (!MakeBlocks(active, most_work)->too_much()) return active;
+    }
+    for (size_t count = coupled.size() * 3 / 4; count > 0; count = count * 3 / 4) {
+      const std::vector<int> active = with(count, 2);
+      if (!MakeBlocks(active, most_work)->too_much()) return active;
+    }
+    return with(0, 1);
+  }
+
+  std::vector<AttributeSplit> Splits(const std::vector<int>& active, int place) {
+    AttributeSplit never_asked;
+    never_asked.height = 1;
+    std::vector<AttributeSplit> splits(asked_.size(), never_asked);
+    for (KindSplits& kind : kinds_) {
+      for (const int c : kind.classes) {
+        splits[static_cast<size_t>(c)] = kind.Split(active[static_cast<size_t>(c)], place);
+      }
+    }
+    return splits;
+  }
+
+  // All kinds at once, then each by itself; each step as long as it pays.
+  void SearchTradeOffs(const std::vector<int>& active) {
+    std::vector<std::vector<KindSplits*>> groups(1);
+    for (KindSplits& kind : kinds_) {
+      if (!kind.is_identity() && !kind.is_large()) groups[0].push_back(&kind);
+    }
+    if (groups[0].empty()) return;
+    const std::vector<KindSplits*> all = groups[0];
+    double best = Bound(active, 0, kSearchAscent);
+    for (const int step : kSteps) {
+      for (const std::vector<KindSplits*>& group : groups) {
+        for (const int direction : {1, -1}) {
+          bool moved = false;
+          for (;;) {
+            const int trial = group.front()->quarter + direction * step;
+            if (trial < kLeastQuarter || trial > kMostQuarter) break;
+            for (KindSplits* kind : group) kind->quarter += direction * step;
+            const double bound = Bound(active, 0, kSearchAscent);
+            if (!(bound > best * (1 + 1e-6))) {
+              for (KindSplits* kind : group) kind->quarter -= direction * step;
+              break;
+            }
+            best = bound;
+            moved = true;
+          }
+          if (moved) break;
+        }
+      }
+      if (all.size() > 1 && all.size() <= kMaxSearchedKinds && groups.size() == 1) {
+        for (KindSplits* kind : all) groups.push_back({kind});
+      }
+    }
+  }
+
+  // The third direction asks for other trade-offs: all kinds at once, once more.
+  double Polish(const std::vector<int>& active, int place, double best) {
+    if (blocks_->work() > kPolishWork) return best;
+    for (const int direction : {-1, 1}) {
+      bool moved = false;
+      for (;;) {
+        for (KindSplits& kind : kinds_) kind.quarter += direction * kPolishStep;
+        const double bound = Bound(active, place, kFinalAscent);
+        if (!(bound > best)) break;
+        best = bound;
+        moved = true;
+      }
+      for (KindSplits& kind : kinds_) kind.quarter -= direction * kPolishStep;
+      if (moved) break;
+    }
+    return best;
+  }
+
+  // What rounding may have added, relatively.
+  double Margin(const std::vector<AttributeSplit>& splits) const {
+    double margin = kRoundingMargin;
+    double query_margin = 0;
+    for (size_t c = 0; c < splits.size(); ++c) {
+      margin += 2 * splits[c].margin * static_cast<double>(workload_.classes.members[c].size());
+      query_margin = std::max(query_margin, splits[c].query_margin);
+    }
+    return std::min(1.0, margin + query_margin * static_cast<double>(most_order_));
+  }
+
+  // The weight of each workload orbit's tables, all together, per unit of its mean variance: of
+  // dual norm 1, so that weight . variances <= loss.
+  void StartWeights() {
+    log_weight_.clear();
+    for (size_t j = 0; j < weights_.importance.size(); ++j) {
+      log_weight_.push_back(std::log(weights_.total_importance[j]));
+    }
+  }
+
+  std::vector<double> NormalisedWeights() {
+    std::vector<double> weight(log_weight_.size());
+    const double largest = *std::max_element(log_weight_.begin(), log_weight_.end());
+    for (size_t j = 0; j < weight.size(); ++j) {
+      log_weight_[j] = std::max(log_weight_[j] - largest, kLeastLogShare);
+      weight[j] = std::exp(log_weight_[j]);
+    }
+    double norm = 0;
+    if (IsMax()) {
+      for (size_t j = 0; j < weight.size(); ++j) norm += weight[j] / weights_.importance[j];
+    } else {
+      // sum_j g_j v_j <= (sum_j (g_j / b_j)^q)^(1/q) (sum_j (b_j v_j)^p)^(1/p), b_j^p = importance.
+      const double q = objective_.p / (objective_.p - 1);
+      double scale = 0;
+      std::vector<double> ratio(weight.size());
+      for (size_t j = 0; j < weight.size(); ++j) {
+        ratio[j] = weight[j] / std::pow(weights_.total_importance[j], 1 / objective_.p);
+        scale = std::max(scale, ratio[j]);
+      }
+      for (const double r : ratio) norm += std::pow(r / scale, q);
+      norm = scale * std::pow(norm, 1 / q);
+    }
+    for (double& w : weight) w /= norm;
+    return weight;
+  }
+
+  double Bound(const std::vector<int>& active, int place, int max_steps) {
+    const std::vector<AttributeSplit> splits = Splits(active, place);
+    const double margin = Margin(splits);
+    if (margin >= 1) return 0;
+    const VarianceMatrix matrix = DemandMatrix(workload_, closure_, splits);
+    std::vector<double> demand(static_cast<size_t>(closure_.size()));
+    std::vector<double> per_table(weights_.importance.size());
+    const auto set_demand = [&](const std::vector<double>& weight) {
+      for (size_t j = 0; j < per_table.size(); ++j) {
+        per_table[j] = weight[j] / weights_.num_tables[j];
+      }
+      MultiplyTransposed(matrix, per_table, demand);
+    };
+    if (IsLinear()) {
+      set_demand(weights_.total_importance);
+      const double sum = blocks_->Evaluate(splits, demand, nullptr);
+      return sum * sum * (1 - margin);
+    }
+    double best = 0;
+    std::vector<double> best_weight = log_weight_;
+    std::vector<double> gradient;
+    std::vector<double> variance(per_table.size());
+    for (int step = 0; step < max_steps; ++step) {
+      set_demand(NormalisedWeights());
+      const double sum = blocks_->Evaluate(splits, demand, &gradient);
+      const double bound = sum * sum;
+      if (bound > best) {
+        best = bound;
+        best_weight = log_weight_;
+      }
+      // The derivative of the bound by the weight of an orbit: its tables' mean variance.
+      Multiply(matrix, gradient, variance);
+      double largest = 0;
+      for (size_t j = 0; j < variance.size(); ++j) {
+        variance[j] *= 2 * sum / weights_.num_tables[j];
+        largest = std::max(largest, variance[j] * weights_.importance[j]);
+      }
+      if (IsMax()) {
+        if (largest <= bound * (1 + kAscentTolerance)) break;
+        for (size_t j = 0; j < variance.size(); ++j) {
+          log_weight_[j] += kExponent * std::log(variance[j] * weights_.importance[j] / bound);
+        }
+      } else {
+        // Towards the gradient of the loss, total_importance_j v_j^(p-1), and the less far the
+        // larger p: the variances answer to the weights.
+        const double damping = 1 / (1 + 0.6 * (objective_.p - 1));
+        std::vector<double> target(variance.size());
+        for (size_t j = 0; j < variance.size(); ++j) {
+          target[j] =
+              std::log(weights_.total_importance[j]) + (objective_.p - 1) * std::log(variance[j]);
+        }
+        const double shift = *std::max_element(target.begin(), target.end());
+        double most = 0;
+        for (size_t j = 0; j < variance.size(); ++j) {
+          const double move = damping * (target[j] - shift - log_weight_[j]);
+          most = std::max(most, std::fabs(move));
+          log_weight_[j] += move;
+        }
+        if (most < kAscentTolerance) break;
+      }
+    }
+    log_weight_ = best_weight;
+    return best * (1 - margin);
+  }
+
+  // With nothing coupled, the bound is the closed form of a plan's loss, and its solvers find the
+  // best weights to the last digits.
+  double Uncoupled(const std::vector<AttributeSplit>& splits) const {
+    const VarianceMatrix matrix = DemandMatrix(workload_, closure_, splits);
+    std::vector<double> cost;
+    for (int64_t k = 0; k < closure_.size(); ++k) {
+      double root = OrbitSize(workload_.classes, closure_[k]).get_d();
+      for (const int c : closure_[k]) root *= splits[static_cast<size_t>(c)].rest;
+      cost.push_back(root * root);
+    }
+    std::vector<double> weight = IsMax() ? weights_.importance : weights_.total_importance;
+    const double p = IsLinear() || IsMax() ? 1 : objective_.p;
+    for (size_t j = 0; j < weight.size(); ++j) weight[j] /= std::pow(weights_.num_tables[j], p);
+    const double margin = 1 - Margin(splits);
+    if (IsLinear()) return margin * MinimizeSum(matrix, cost, weight, 1).lower_bound;
+    if (IsMax()) return margin * MinimizeMax(matrix, cost, weight, 1, {}).lower_bound;
+    return margin * MinimizeConvex(matrix, cost, PNormLoss(weight, p), 1, {}).lower_bound;
+  }
+
+  // Beyond, one trade-off does for all.
+  static constexpr size_t kMaxSearchedKinds = 4;
+
+  Objective objective_;
+  WorkloadOrbits workload_;
+  MultisetTable closure_;
+  std::vector<bool> asked_;
+  size_t most_order_ = 0;
+  std::vector<KindSplits> kinds_;
+  TableWeights weights_;
+  std::vector<double> log_weight_;
+  std::unique_ptr<SymmetricBlocks> blocks_;
+};
 
 }  // namespace
 
 double LeastLossBound(const Domain& domain, const Workload& workload, const Objective& objective) {
   CheckWorkload(domain, workload);
-  const BoundProblem problem = MakeProblem(domain, workload);
-  std::vector<ResidualBasis> bases(static_cast<size_t>(problem.workload.classes.size()));
-  const auto set = [&](const Kind& kind, const QueryVariance& split) {
-    for (const int c : kind.classes) {
-      const auto index = static_cast<size_t>(c);
-      bases[index] = BasisOf(domain[problem.workload.classes.members[index].front()], split);
-    }
-  };
-  for (const Kind& kind : problem.kinds) set(kind, kind.splits[kind.splits.size() / 2]);
-
-  // Chosen by the sum, one kind after another; what is chosen only affects how good the bound is.
-  const TableWeights weights = WeighTables(problem.workload, bases, objective.weighting);
-  std::vector<double> total = weights.total_importance;
-  for (int pass = 0; pass < kPasses; ++pass) {
-    for (const Kind& kind : problem.kinds) {
-      if (kind.splits.size() == 1) continue;
-      std::optional<QueryVariance> best;
-      double best_bound = 0;
-      for (const QueryVariance& split : kind.splits) {
-        set(kind, split);
-        const double bound = SumBound(problem, bases, total);
-        if (!best || bound > best_bound) {
-          best = split;
-          best_bound = bound;
-        }
-      }
-      set(kind, *best);
-    }
+  double bound = BoundSearch(domain, workload, objective, StrategyGoal::kMean).Run();
+  const bool only_marginals =
+      std::all_of(domain.attributes().begin(), domain.attributes().end(),
+                  [](const Attribute& a) { return a.queries == QueryKind::kIdentity; });
+  if (objective.kind == Objective::Kind::kMaxVariance && !only_marginals) {
+    // Equal weights of the answers bound the largest mean over a table. Those of the one-attribute
+    // problem for the largest variance are nearly always better.
+    bound = std::max(bound, BoundSearch(domain, workload, objective, StrategyGoal::kMax).Run());
   }
+  return bound > 0 && std::isfinite(bound) ? bound : 0;
+}
 
-  if (objective.kind == Objective::Kind::kSumVariance) return SumBound(problem, bases, total);
-  const VarianceMatrix means =
-      MeanVarianceMatrix(problem.workload.orbits, problem.mechanisms, bases);
-  if (objective.kind == Objective::Kind::kMaxVariance) {
-    return MinimizeMax(means, problem.cost, weights.importance, 1, {}).lower_bound;
-  }
-  return MinimizeConvex(means, problem.cost, PNormLoss(total, objective.p), 1, {}).lower_bound;
+std::optional<PlanCertificate> CertifyPlan(const Plan& plan) {
+  if (plan.protection.neighbours == Protection::Neighbours::kReplaceOne) return {};
+  // For a caller's own loss the objective is only a label.
+  if (std::fabs(ObjectiveLoss(plan) / plan.loss - 1) > 1e-9) return {};
+  const auto rows = static_cast<double>(plan.protection.max_rows);
+  PlanCertificate certificate;
+  certificate.lower_bound = LeastLossBound(plan.domain, plan.workload, plan.objective) *
+                            (rows * rows / ToDoubleUp(plan.pcost)) * (1 - 1e-15);
+  if (!(certificate.lower_bound > 0)) return {};
+  certificate.above_lower_bound = plan.loss / certificate.lower_bound - 1;
+  return certificate;
 }
 
 }  // namespace residua

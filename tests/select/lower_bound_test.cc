@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <random>
 
 #include "residua/base/error.h"
 #include "residua/io/exploring_text.h"
@@ -24,7 +25,7 @@ double BoundOf(const Domain& domain, const Workload& workload, const char* objec
   return LeastLossBound(domain, workload, ParseObjective(objective));
 }
 
-// All queries of the workload, stacked, a column a record.
+// All queries of the workload, stacked, one column for each record.
 Eigen::MatrixXd StackQueries(const Plan& plan) {
   std::vector<Eigen::MatrixXd> queries;
   int64_t num_records = 1;
@@ -50,7 +51,7 @@ TEST(LowerBoundTest, OfMarginalsIsTheSvdBoundAndAttained) {
       const double sum = Eigen::JacobiSVD<Eigen::MatrixXd>(queries).singularValues().sum();
       const double svd_bound = sum * sum / static_cast<double>(queries.cols());
       const double bound = BoundOf(plan.domain, plan.workload, "sum-variance");
-      EXPECT_NEAR(bound / svd_bound, 1, 1e-9) << domain << " " << marginals;
+      EXPECT_NEAR(bound / svd_bound, 1, 2e-9) << domain << " " << marginals;
       EXPECT_NEAR(plan.loss / bound, 1, 1e-7) << domain << " " << marginals;
     }
   }
@@ -96,7 +97,7 @@ TEST(LowerBoundTest, IsNeverAboveTheBruteForceOptimum) {
       const oracle::OptimumBounds optimum =
           oracle::LeastTotalVariance(queries.transpose() * queries, 300);
       EXPECT_LE(bound, optimum.upper * (1 + 1e-9)) << domain[0].size << " " << marginals;
-      EXPECT_GE(bound, 0.75 * optimum.lower) << domain[0].size << " " << marginals;
+      EXPECT_GE(bound, 0.985 * optimum.lower) << domain[0].size << " " << marginals;
       EXPECT_LE(bound, plan.loss * (1 + 1e-9)) << domain[0].size << " " << marginals;
     }
   }
@@ -123,7 +124,7 @@ TEST(LowerBoundTest, OfTheLargestVarianceIsNeverAboveTheBruteForceOptimum) {
       const oracle::OptimumBounds optimum = oracle::LeastMaxVariance(StackQueries(plan), 300);
       const double bound = BoundOf(plan.domain, plan.workload, "max-variance");
       EXPECT_LE(bound, optimum.upper * (1 + 1e-9)) << domain << " " << marginals;
-      EXPECT_GE(bound, 0.4 * optimum.lower) << domain << " " << marginals;
+      EXPECT_GE(bound, 0.97 * optimum.lower) << domain << " " << marginals;
     }
   }
 }
@@ -132,8 +133,218 @@ TEST(LowerBoundTest, OfTheLargestVarianceIsNeverAboveTheBruteForceOptimum) {
 TEST(LowerBoundTest, RulesOutThePapersLargestVarianceOfPrefixSums) {
   const Domain cps = ParseDomain("100:prefix,50:prefix,7,4,2");
   const double bound = BoundOf(cps, Marginals("1"), "max-variance");
-  EXPECT_GT(bound, 9);
+  EXPECT_GT(bound, 9.6);
   EXPECT_LT(bound, PlanOf(cps, Marginals("1"), "max-variance").loss);
+}
+
+// Attributes of every kind, at most 30 records.
+Domain RandomDomain(std::mt19937* random) {
+  const auto draw = [&](int64_t first, int64_t last) {
+    return std::uniform_int_distribution<int64_t>(first, last)(*random);
+  };
+  std::vector<Attribute> attributes;
+  int64_t num_records = 1;
+  for (int i = 0; i < 4; ++i) {
+    Attribute attribute;
+    attribute.name = std::to_string(i);
+    attribute.size = draw(2, 6);
+    if (num_records * attribute.size > 30) continue;
+    num_records *= attribute.size;
+    attribute.queries = static_cast<QueryKind>(draw(0, 4));
+    if (attribute.queries == QueryKind::kHierarchy) {
+      attribute.groups = {{"first", {0}}, {"last", {attribute.size - 2, attribute.size - 1}}};
+    }
+    if (attribute.queries == QueryKind::kCustom) {
+      // The total, one that tells the first cell apart, and rows that may depend on others.
+      attribute.custom.num_rows = draw(2, 5);
+      for (int64_t k = 0; k < attribute.custom.num_rows * attribute.size; ++k) {
+        const auto any = static_cast<double>(draw(-2, 3));
+        attribute.custom.entries.push_back(k < attribute.size ? 1 : k == attribute.size ? 4 : any);
+      }
+    }
+    attributes.push_back(attribute);
+  }
+  return Domain(attributes);
+}
+
+// Some of the tables, each with a weight.
+Workload RandomWorkload(const Domain& domain, std::mt19937* random) {
+  Workload workload;
+  std::uniform_real_distribution<double> uniform(0, 1);
+  for (uint64_t mask = 0; mask < uint64_t{1} << domain.size(); ++mask) {
+    if (uniform(*random) < 0.4 && mask + 1 < uint64_t{1} << domain.size()) continue;
+    AttributeSet set;
+    for (int i = 0; i < domain.size(); ++i) {
+      if ((mask >> i & 1) != 0) set.push_back(i);
+    }
+    workload.marginals.push_back({set, std::exp(2 * uniform(*random))});
+  }
+  return workload;
+}
+
+TEST(LowerBoundTest, OfRandomWorkloadsIsBelowTheDenseOptimumAndNearIt) {
+  std::mt19937 random(20);
+  for (int trial = 0; trial < 300; ++trial) {
+    const Domain domain = RandomDomain(&random);
+    const Workload workload = RandomWorkload(domain, &random);
+    Objective objective;
+    objective.weighting = static_cast<Weighting>(trial % 3);
+    std::vector<Eigen::MatrixXd> queries;
+    int64_t num_records = 1;
+    for (const Attribute& attribute : domain.attributes()) {
+      queries.push_back(oracle::DenseQueries(attribute));
+      num_records *= attribute.size;
+    }
+    Eigen::MatrixXd gram = Eigen::MatrixXd::Zero(num_records, num_records);
+    for (const WeightedMarginal& table : workload.marginals) {
+      const Eigen::MatrixXd q = oracle::KroneckerOver(domain, table.attributes, queries);
+      const auto cells = static_cast<double>(q.rows());
+      const double power = objective.weighting == Weighting::kCells       ? 0
+                           : objective.weighting == Weighting::kSqrtCells ? 0.5
+                                                                          : 1;
+      gram += table.weight * std::pow(cells, -power) * q.transpose() * q;
+    }
+    const oracle::OptimumBounds optimum = oracle::LeastTotalVariance(gram, 80);
+    const double bound = LeastLossBound(domain, workload, objective);
+    EXPECT_LE(bound, optimum.upper) << trial;
+    EXPECT_GE(bound, 0.99 * optimum.lower) << trial;
+  }
+}
+
+TEST(LowerBoundTest, OfRandomLargestVariancesIsBelowTheDenseOptimumAndNearIt) {
+  std::mt19937 random(21);
+  int num_compared = 0;
+  int num_near = 0;
+  for (int trial = 0; trial < 60; ++trial) {
+    std::vector<Attribute> attributes = RandomDomain(&random).attributes();
+    // The brute force needs queries that tell all records apart.
+    for (Attribute& attribute : attributes) {
+      if (attribute.queries == QueryKind::kCustom) attribute.queries = QueryKind::kPrefix;
+    }
+    const Domain domain(attributes);
+    const Workload workload = RandomWorkload(domain, &random);
+    std::vector<Eigen::MatrixXd> queries;
+    for (const Attribute& attribute : attributes)
+      queries.push_back(oracle::DenseQueries(attribute));
+    Eigen::MatrixXd stacked;
+    for (const WeightedMarginal& table : workload.marginals) {
+      const Eigen::MatrixXd q = oracle::KroneckerOver(domain, table.attributes, queries);
+      Eigen::MatrixXd longer(stacked.rows() + q.rows(), q.cols());
+      longer << stacked, std::sqrt(table.weight) * q;
+      stacked = longer;
+    }
+    const oracle::OptimumBounds optimum = oracle::LeastMaxVariance(stacked, 150);
+    const double bound = BoundOf(domain, workload, "max-variance");
+    // Answers that do not matter at the optimum can leave the brute force without an inverse.
+    if (!(optimum.upper >= optimum.lower && optimum.upper <= 1.01 * optimum.lower)) continue;
+    ++num_compared;
+    EXPECT_LE(bound, optimum.upper) << trial;
+    EXPECT_GE(bound, 0.9 * optimum.lower) << trial;
+    if (bound >= 0.97 * optimum.lower) ++num_near;
+    for (const char* objective : {"p-norm=2", "p-norm=7"}) {
+      EXPECT_LE(BoundOf(domain, workload, objective), PlanOf(domain, workload, objective).loss)
+          << trial;
+    }
+  }
+  EXPECT_GE(num_compared, 40);
+  EXPECT_GE(num_near, 0.9 * num_compared);
+}
+
+// More work can only cost more.
+TEST(LowerBoundTest, GrowsWithTheWorkload) {
+  const Domain domain = ParseDomain("6:prefix,5:range,4:prefix,3");
+  double before = 0;
+  for (const char* marginals : {"<=1", "<=2", "<=3", "<=4"}) {
+    const double bound = BoundOf(domain, Marginals(marginals), "sum-variance");
+    EXPECT_GT(bound, before) << marginals;
+    before = bound;
+  }
+}
+
+// Loss / bound - 1 of plans at scale: how near to every mechanism they are proven to be.
+TEST(LowerBoundTest, CertifiesPlansOfPrefixSums) {
+  const char* adult = "100:prefix*3,99:prefix,85:prefix,42,16,15,9,7,6,5,2*2";
+  const char* cps = "100:prefix,50:prefix,7,4,2";
+  struct Case {
+    const char* domain;
+    const char* marginals;
+    const char* objective;
+    double above;
+  };
+  for (const Case& c :
+       {Case{adult, "3", "sum-variance", 0.024}, Case{adult, "<=3", "sum-variance", 0.023},
+        Case{cps, "1", "sum-variance", 0.010}, Case{cps, "<=3", "sum-variance", 0.003},
+        Case{"20:prefix*20", "7", "sum-variance", 0.033},
+        Case{"10:prefix*100", "<=3", "sum-variance", 0.0025},
+        Case{"100*3,99,85,42", "<=3", "sum-variance", 1e-6}, Case{cps, "1", "max-variance", 0.019},
+        Case{cps, "2", "max-variance", 0.015}, Case{cps, "3", "max-variance", 0.006},
+        Case{cps, "<=3", "max-variance", 0.005}, Case{adult, "1", "max-variance", 0.013},
+        Case{adult, "2", "max-variance", 0.030}}) {
+    const Plan plan = PlanOf(ParseDomain(c.domain), Marginals(c.marginals), c.objective);
+    const auto certificate = CertifyPlan(plan);
+    ASSERT_TRUE(certificate);
+    EXPECT_NEAR(certificate->above_lower_bound, plan.loss / certificate->lower_bound - 1, 1e-12);
+    EXPECT_GE(certificate->above_lower_bound, 0) << c.domain << " " << c.marginals;
+    EXPECT_LE(certificate->above_lower_bound, c.above)
+        << c.domain << " " << c.marginals << " " << c.objective;
+  }
+}
+
+// Blocks by symmetry, and the same attributes made unlike by a weight that hardly matters.
+TEST(LowerBoundTest, IsTheSameWithoutSymmetry) {
+  const Domain domain = ParseDomain("5:prefix*4");
+  Workload alike;
+  Workload unlike;
+  for (int i = 0; i < 4; ++i) {
+    for (int j = i + 1; j < 4; ++j) {
+      for (int k = j + 1; k < 4; ++k) {
+        alike.marginals.push_back({{i, j, k}, 1});
+        unlike.marginals.push_back({{i, j, k}, 1 + 1e-9 * static_cast<double>(i + 2 * j + 5 * k)});
+      }
+    }
+  }
+  for (const char* objective : {"sum-variance", "max-variance", "p-norm=4"}) {
+    EXPECT_NEAR(BoundOf(domain, unlike, objective) / BoundOf(domain, alike, objective), 1, 1e-4)
+        << objective;
+  }
+}
+
+// Attributes of many sizes: fewer are coupled, and the bound is looser but holds.
+TEST(LowerBoundTest, HoldsForManyUnlikeAttributes) {
+  std::string domain = "3:prefix";
+  for (int n = 4; n < 28; ++n) domain += "," + std::to_string(n) + ":prefix";
+  const Plan plan = PlanOf(ParseDomain(domain), Marginals("<=3"), "sum-variance");
+  const auto certificate = CertifyPlan(plan);
+  ASSERT_TRUE(certificate);
+  EXPECT_GE(certificate->above_lower_bound, 0);
+  EXPECT_LE(certificate->above_lower_bound, 0.2);
+}
+
+TEST(LowerBoundTest, OfAPlanScalesWithItsCostAndItsIdentifiersRows) {
+  SelectRequest request{ParseDomain("6:prefix,4"), Marginals("<=2"), {}, BudgetFromPcost(1)};
+  const double once = CertifyPlan(Select(request))->lower_bound;
+  request.target = BudgetFromPcost(0.25);
+  EXPECT_NEAR(CertifyPlan(Select(request))->lower_bound / once, 4, 1e-6);
+  request.protection.identifier = "person";
+  request.protection.max_rows = 3;
+  const Plan plan = Select(request);
+  EXPECT_NEAR(CertifyPlan(plan)->lower_bound / once, 36, 1e-5);
+  EXPECT_GE(CertifyPlan(plan)->above_lower_bound, 0);
+}
+
+TEST(LowerBoundTest, SaysNothingOfReplacedRowsOrACallersOwnLoss) {
+  SelectRequest request{ParseDomain("6:prefix,4"), Marginals("<=2"), {}, BudgetFromPcost(1)};
+  EXPECT_FALSE(CertifyPlan(
+      SelectForLoss(request, [](std::span<const double> variances, std::span<double> gradient) {
+        double loss = 0;
+        for (size_t j = 0; j < variances.size(); ++j) {
+          loss += variances[j] * variances[j];
+          gradient[j] = 2 * variances[j];
+        }
+        return loss;
+      })));
+  request.protection.neighbours = Protection::Neighbours::kReplaceOne;
+  EXPECT_FALSE(CertifyPlan(Select(request)));
 }
 
 TEST(LowerBoundTest, ScalesWithTheTablesWeights) {

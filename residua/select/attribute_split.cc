@@ -1,0 +1,182 @@
+#include "residua/select/attribute_split.h"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace residua {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+using EigenSolver = Eigen::SelfAdjointEigenSolver<MatrixXd>;
+
+constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+// Of the error bounds below: products of n terms err by n epsilon, symmetric eigenvalues by a small
+// multiple of it, relative to the largest.
+constexpr double kErrorFactor = 16;
+// A split with a larger margin gives up a direction instead.
+constexpr double kMostMargin = 1e-7;
+// A direction that is this near to those before it is made of rounding errors.
+constexpr double kLeastDirection = 1e-9;
+
+// Made orthonormal; those after the first are orthogonal to e_1 exactly.
+MatrixXd Directions(const FrameRoot& root, int num_active) {
+  MatrixXd directions = MatrixXd::Zero(root.root.rows(), num_active);
+  directions(0, 0) = 1;
+  for (int k = 1; k < num_active; ++k) {
+    VectorXd next = k == 1 ? VectorXd(root.root.col(0)) : root.bent;
+    const double least = kLeastDirection * next.norm();
+    for (int pass = 0; pass < 2; ++pass) {
+      next -= directions.leftCols(k) * (directions.leftCols(k).transpose() * next);
+      next(0) = 0;
+      const double length = next.norm();
+      if (pass == 0 && !(length > least)) return directions.leftCols(k);
+      next /= length;
+    }
+    directions.col(k) = next;
+  }
+  return directions;
+}
+
+// The factors of an active block of two or three rows; see AttributeSplit.
+void FactorBlock(const MatrixXd& block, AttributeSplit* split) {
+  const auto m = static_cast<int>(block.rows());
+  const Eigen::HouseholderQR<MatrixXd> qr(block.transpose());
+  const MatrixXd lower =
+      MatrixXd(qr.matrixQR().triangularView<Eigen::Upper>()).topRows(m).transpose();
+  const double corner = std::fabs(lower(0, 0));
+  split->num_active = m;
+  split->corner = corner;
+  const MatrixXd inner = lower.bottomRightCorner(m - 1, m - 1);
+  const VectorXd y = inner.triangularView<Eigen::Lower>().solve(VectorXd(lower.col(0).tail(m - 1)));
+  split->link = y.norm();
+  if (m == 2) {
+    split->second = std::fabs(inner(0, 0)) / corner;
+    return;
+  }
+  // Rotated so that y lies along the second direction, then made triangular from the left.
+  const double length = y.norm();
+  Eigen::Matrix2d turn = Eigen::Matrix2d::Identity();
+  if (length > 0) turn << y(0) / length, -y(1) / length, y(1) / length, y(0) / length;
+  const Eigen::Matrix2d turned = inner * turn;
+  const double third = turned.col(1).norm();
+  const double up = turned(0, 1) / third;
+  const double down = turned(1, 1) / third;
+  split->second = std::fabs(down * turned(0, 0) - up * turned(1, 0)) / corner;
+  split->twist = std::fabs(up * turned(0, 0) + down * turned(1, 0)) / third;
+  split->third = third / corner;
+}
+
+}  // namespace
+
+AttributeFrame FrameOf(const QuerySpace& space, const VectorXd& query_weight) {
+  const MatrixXd gram = space.queries.Gram(query_weight);
+  const EigenSolver solver(gram);
+  const VectorXd& values = solver.eigenvalues();
+  const Index rank = values.size();
+  AttributeFrame frame;
+  double condition = values.maxCoeff() / values.minCoeff();
+  if (!(values.minCoeff() > 0)) condition = std::numeric_limits<double>::infinity();
+  if (!space.is_full()) {
+    const VectorXd columns =
+        EigenSolver(space.dense_columns * space.dense_columns.transpose(), Eigen::EigenvaluesOnly)
+            .eigenvalues();
+    condition *= std::max(columns.maxCoeff() / columns.minCoeff(), 1.0);
+  }
+  frame.query_margin = kErrorFactor * static_cast<double>(rank) * kEpsilon * condition;
+  if (!(frame.query_margin < 1)) {
+    frame.query_margin = 1;
+    return frame;
+  }
+  const VectorXd roots = values.cwiseSqrt();
+  const VectorXd direction =
+      solver.eigenvectors() * (solver.eigenvectors().transpose() * space.ones).cwiseQuotient(roots);
+  frame.height = direction.squaredNorm();
+  // A reflection takes the direction to e_1, up to sign.
+  VectorXd mirror = direction / std::sqrt(frame.height);
+  mirror(0) += mirror(0) < 0 ? -1 : 1;
+  mirror.normalize();
+  MatrixXd rows = solver.eigenvectors() * roots.asDiagonal() * solver.eigenvectors().transpose();
+  rows -= 2 * mirror * (mirror.transpose() * rows);
+  frame.rows = space.is_full() ? rows : MatrixXd(rows * space.dense_columns);
+  frame.rows.row(0).setConstant(1 / std::sqrt(frame.height));
+  return frame;
+}
+
+AttributeSplit SplitIdentity(int64_t size) {
+  const auto n = static_cast<double>(size);
+  AttributeSplit split;
+  split.height = n * n;
+  split.rest = n - 1;
+  split.margin = kErrorFactor * kEpsilon;
+  split.query_margin = kErrorFactor * kEpsilon;
+  return split;
+}
+
+FrameRoot RootOf(const AttributeFrame& frame, const VectorXd& lambda) {
+  FrameRoot of;
+  of.frame = &frame;
+  const auto num_cells = static_cast<double>(lambda.size());
+  of.lambda = lambda / (lambda.sum() * (1 + num_cells * kEpsilon));
+  const MatrixXd scaled = frame.rows * (frame.height * of.lambda).cwiseSqrt().asDiagonal();
+  of.gram.noalias() = scaled * scaled.transpose();
+  const EigenSolver solver(of.gram);
+  const VectorXd& values = solver.eigenvalues();
+  const double error = kErrorFactor * (num_cells + static_cast<double>(values.size())) * kEpsilon *
+                       values.maxCoeff();
+  const VectorXd roots = (values.array() - error).max(0).sqrt();
+  of.root = solver.eigenvectors() * roots.asDiagonal() * solver.eigenvectors().transpose();
+  of.bent = solver.eigenvectors() *
+            (roots.array().pow(kBend) * solver.eigenvectors().row(0).transpose().array()).matrix();
+  of.trace = roots.sum();
+  of.norm = roots.maxCoeff();
+  return of;
+}
+
+AttributeSplit SplitWithActive(const FrameRoot& root, int num_active) {
+  const Index rank = root.root.rows();
+  const double error = kErrorFactor * static_cast<double>(rank) * kEpsilon;
+  for (int most = static_cast<int>(std::min<Index>(num_active, rank)); most > 1; --most) {
+    const MatrixXd directions = Directions(root, most);
+    if (directions.cols() == 1) break;
+    const MatrixXd block = directions.transpose() * root.root * directions;
+    const double least = Eigen::JacobiSVD<MatrixXd>(block).singularValues().minCoeff();
+    AttributeSplit split;
+    split.margin = 4 * error * root.norm / least;
+    if (!(split.margin <= kMostMargin)) continue;
+    split.height = root.frame->height;
+    split.query_margin = root.frame->query_margin;
+    split.rest = std::max(0.0, root.trace * (1 - error) - block.trace() * (1 + error));
+    FactorBlock(block, &split);
+    return split;
+  }
+  return SplitWithoutActive(root, 0);
+}
+
+AttributeSplit SplitWithoutActive(const FrameRoot& root, double place) {
+  const Index rank = root.root.rows();
+  // sqrt(h) T diag(lambda)^1/2 times each end: lambda^1/2 and the polar factor's first row.
+  const VectorXd near = std::sqrt(root.frame->height) * (root.frame->rows * root.lambda);
+  const VectorXd far = root.root.col(0);
+  const double cosine = std::min(far(0), 1.0);
+  const double norm =
+      std::sqrt((1 - place) * (1 - place) + place * place + 2 * place * (1 - place) * cosine);
+  const double error = kErrorFactor * static_cast<double>(rank + root.lambda.size()) * kEpsilon;
+  AttributeSplit split;
+  split.height = root.frame->height;
+  split.query_margin = root.frame->query_margin;
+  split.corner = (1 - place + place * cosine) / norm;
+  split.margin = kErrorFactor * error;
+  if (rank == 1) return split;
+  const VectorXd below = ((1 - place) * near + place * far).tail(rank - 1) / norm;
+  const MatrixXd beside =
+      root.gram.bottomRightCorner(rank - 1, rank - 1) - below * below.transpose();
+  const VectorXd values = EigenSolver(beside, Eigen::EigenvaluesOnly).eigenvalues();
+  split.rest = (values.array() - error * root.gram.trace()).max(0).sqrt().sum();
+  return split;
+}
+
+}  // namespace residua

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <Eigen/Core>
+
+#include "residua/basis/query_space.h"
+
+namespace residua {
+
+// At most this many directions of an attribute are coupled with other attributes'. A fourth moves
+// the bound by less than 0.1 %.
+inline constexpr int kMaxActive = 3;
+
+// One attribute in the bound of docs/lower_bound.md, everything scaled by sqrt(h):
+//   `height` = h, `rest` = rho, and the active block B, up to orthogonal factors that change no
+//   nuclear norm: B = corner * diag(1, second, third) * (I + twist E_32) * (I + link E_21),
+// cut to its first `num_active` rows and columns. No entry is negative.
+// The true quantities are at least these times 1 - `margin` (B B^T in the sense of definite
+// matrices), and the attribute's V at least 1 - `query_margin` times the one they belong to.
+struct AttributeSplit {
+  double height = 0;
+  double rest = 0;
+  int num_active = 1;
+  double corner = 1;
+  double link = 0;
+  double second = 0;
+  double twist = 0;
+  double third = 0;
+  double margin = 0;
+  double query_margin = 0;
+};
+
+// T with T^T T = V = W^T diag(weight) W, whose first row is 1^T / sqrt(h), h = 1^T V^+ 1.
+struct AttributeFrame {
+  Eigen::MatrixXd rows;  // a column for each cell, as many rows as W has rank
+  double height = 0;
+  double query_margin = 0;
+};
+AttributeFrame FrameOf(const QuerySpace& space, const Eigen::VectorXd& query_weight);
+
+// Identity queries with equal weights on answers and cells, in closed form.
+AttributeSplit SplitIdentity(int64_t size);
+
+inline constexpr double kBend = 0.7;
+
+// S = (h T diag(lambda) T^T)^1/2 for weights `lambda` of the cells, scaled to sum at most 1. Its
+// square is not above the true one: what eigenvalues may be too large by is taken off them.
+struct FrameRoot {
+  const AttributeFrame* frame = nullptr;
+  Eigen::VectorXd lambda;
+  Eigen::MatrixXd gram;  // h T diag(lambda) T^T
+  Eigen::MatrixXd root;
+  Eigen::VectorXd bent;  // S^kBend e_1
+  double trace = 0;
+  double norm = 0;  // the largest eigenvalue of S
+};
+FrameRoot RootOf(const AttributeFrame& frame, const Eigen::VectorXd& lambda);
+
+// Directions e_1, S e_1, S^kBend e_1, made orthonormal; fewer if the attribute has no more or they
+// would not be determined well. S e_1 is there so that nothing is lost in tables without the
+// attribute; of powers for the third, those just below S itself gave the best bounds (S^2 e_1, the
+// next Krylov vector, loses up to 0.2 % of them).
+AttributeSplit SplitWithActive(const FrameRoot& root, int num_active);
+
+// One direction x of the cells beside e_1: from lambda^1/2 (`place` 0), which loses nothing in
+// tables without the attribute, to that of the polar factor (`place` 1).
+AttributeSplit SplitWithoutActive(const FrameRoot& root, double place);
+
+}  // namespace residua

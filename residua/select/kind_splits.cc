@@ -1,0 +1,74 @@
+#include "residua/select/kind_splits.h"
+
+#include <utility>
+
+namespace residua {
+namespace {
+
+// Multipliers need not be at the fixed point, for the bound is flat there.
+constexpr double kTolerance = 1e-4;
+constexpr double kMaxTolerance = 1e-3;
+constexpr int kIterations = 40;
+constexpr int kMaxIterations = 60;
+// Attributes of a smooth kind, of more than twice as many cells, take their multipliers from one of
+// this size.
+constexpr int64_t kCoarse = 64;
+constexpr int64_t kLargeAttribute = 400;
+
+}  // namespace
+
+KindSplits::KindSplits(const Attribute& attribute, StrategyGoal goal)
+    : goal_(goal), size_(attribute.size) {
+  if (attribute.queries == QueryKind::kIdentity) return;
+  Attribute bare = attribute;
+  bare.strategy = {};  // the bound is against every strategy
+  space_ = std::make_unique<QuerySpace>(bare);
+  solver_ = std::make_unique<StrategySolver>(*space_, BasisKind::kOblique, goal);
+  // Of ranges, each cell has many answers, whose weights are not known from fewer cells.
+  const bool smooth = bare.queries == QueryKind::kPrefix ||
+                      (bare.queries == QueryKind::kRange && goal == StrategyGoal::kMean);
+  if (!smooth || size_ <= 2 * kCoarse) return;
+  bare.size = kCoarse;
+  coarse_space_ = std::make_unique<QuerySpace>(bare);
+  coarse_ = std::make_unique<StrategySolver>(*coarse_space_, BasisKind::kOblique, goal);
+}
+
+bool KindSplits::is_large() const { return !is_identity() && size_ > kLargeAttribute; }
+
+const AttributeSplit& KindSplits::Split(int num_active, int place) {
+  const auto key = std::make_tuple(quarter, num_active, num_active == 1 ? place : 0);
+  const auto known = splits_.find(key);
+  if (known != splits_.end()) return known->second;
+  AttributeSplit split;
+  if (is_identity()) {
+    split = SplitIdentity(size_);
+  } else {
+    const Point& point = Solved();
+    if (point.frame->query_margin >= 1) {
+      split.query_margin = 1;
+    } else {
+      split = num_active == 1
+                  ? SplitWithoutActive(point.root, static_cast<double>(place) / (kNumPlaces - 1))
+                  : SplitWithActive(point.root, num_active);
+    }
+  }
+  return splits_.emplace(key, split).first->second;
+}
+
+const KindSplits::Point& KindSplits::Solved() {
+  const auto known = points_.find(quarter);
+  if (known != points_.end()) return known->second;
+  const bool max = goal_ == StrategyGoal::kMax;
+  StrategySolver& solver = coarse_ ? *coarse_ : *solver_;
+  solver.Solve(0.25 * quarter, max ? kMaxTolerance : kTolerance,
+               max ? kMaxIterations : kIterations);
+  if (coarse_) solver_->StartFrom(*coarse_);
+  if (max || frame_ == nullptr) {
+    frame_ = std::make_shared<AttributeFrame>(FrameOf(*space_, solver_->query_weights()));
+  }
+  Point point{frame_, {}};
+  if (frame_->query_margin < 1) point.root = RootOf(*frame_, solver_->multipliers());
+  return points_.emplace(quarter, std::move(point)).first->second;
+}
+
+}  // namespace residua

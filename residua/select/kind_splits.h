@@ -1,0 +1,51 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+#include "residua/basis/strategy_solver.h"
+#include "residua/model/attribute.h"
+#include "residua/select/attribute_split.h"
+
+namespace residua {
+
+// The splits of all attributes with the same queries, by the trade-off of the one-attribute problem
+// (StrategySolver) that the weights of cells and answers are taken from. Each is made once.
+class KindSplits {
+ public:
+  KindSplits(const Attribute& attribute, StrategyGoal goal);
+
+  bool is_identity() const { return space_ == nullptr; }
+  // One split takes a second or more.
+  bool is_large() const;
+
+  // At `quarter`. With one active direction, at place 0 <= `place` < kNumPlaces between the two
+  // ends of SplitWithoutActive. If its `query_margin` is 1, doubles cannot tell the queries apart,
+  // and nothing else is set.
+  static constexpr int kNumPlaces = 5;
+  const AttributeSplit& Split(int num_active, int place);
+
+  std::vector<int> classes;  // of attributes, whose queries are these
+  int quarter = 8;           // the trade-off, times 4
+
+ private:
+  struct Point {
+    std::shared_ptr<const AttributeFrame> frame;
+    FrameRoot root;
+  };
+  const Point& Solved();
+
+  StrategyGoal goal_;
+  int64_t size_;
+  std::unique_ptr<QuerySpace> space_;
+  std::unique_ptr<StrategySolver> solver_;
+  std::unique_ptr<QuerySpace> coarse_space_;
+  std::unique_ptr<StrategySolver> coarse_;
+  std::shared_ptr<const AttributeFrame> frame_;
+  std::map<int, Point> points_;
+  std::map<std::tuple<int, int, int>, AttributeSplit> splits_;
+};
+
+}  // namespace residua
