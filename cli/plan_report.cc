@@ -32,11 +32,9 @@ std::string CountText(double count) {
   return grouped;
 }
 
-// A fraction in percent, rounded up to two digits.
+// A fraction in percent, rounded up, and never shown as nothing.
 std::string PercentUp(double fraction) {
-  const double percent = 100 * std::max(fraction, 1e-9);
-  const double unit = std::pow(10.0, std::floor(std::log10(percent)) - 1);
-  return fmt::format("{:.2g}", unit * std::ceil(percent / unit));
+  return fmt::format("{:.3f}", std::max(std::ceil(fraction * 1e5), 1.0) / 1e3);
 }
 
 // Attributes by name; by index where the domain came from sizes alone.
@@ -158,8 +156,8 @@ void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors,
                  : fmt::format("at most {:.1e} above the least possible{} (relative)",
                                plan.relative_gap, bases));
   if (certificate) {
-    fmt::print("           at most {} % above any mechanism: no loss below {:.6g} is possible\n",
-               PercentUp(certificate->above_lower_bound), certificate->lower_bound);
+    fmt::print("           at most {} % above any mechanism of this privacy cost\n",
+               PercentUp(certificate->above_lower_bound));
   }
   if (!plan.converged) {
     fmt::print(

@@ -26,8 +26,8 @@ const char kTrueCost[] =
     "Higher than the paper's, and true: its code charges for noise of covariance Sub Sub^T and "
     "states variances for the identity, so that its privacy cost is understated (2.66 times for "
     "50 prefix sums; docs/oblique_basis.md). It also leaves out tables of more than 5000 cells, "
-    "as the rows marked small do: there every one of its figures is below the bound, which is for"
-    " the largest mean over a table, and so impossible at the cost it states.";
+    "as the rows marked small do: there every one of its figures is below the bound, and so "
+    "impossible at the cost it states.";
 
 }  // namespace
 

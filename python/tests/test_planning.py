@@ -108,6 +108,23 @@ def test_looking_inside(queries):
     assert scales["a", "b"] ** 2 == pytest.approx(float(plan.noise_variance("a", "b")))
 
 
+class TestAboveLowerBound:
+    domain = rs.Domain(a=rs.integers(0, 19, queries="prefix"), b=4)
+
+    def test_of_marginals_is_nothing(self):
+        assert 0 <= rs.plan(rs.Domain(a=10, b=4), marginals="<=2", rho=0.5).above_lower_bound < 1e-6
+
+    def test_of_prefix_sums_is_small(self):
+        for objective in ["sum-variance", "max-variance", "p-norm=2"]:
+            plan = rs.plan(self.domain, marginals="<=2", objective=objective, rho=0.5)
+            assert 0 < plan.above_lower_bound < 0.03
+
+    def test_where_none_is_proven(self):
+        assert rs.plan(self.domain, marginals=2, rho=0.5, neighbours="replace-one").above_lower_bound is None
+        mine = rs.plan(self.domain, marginals=2, rho=0.5, loss=lambda v: (v @ v, 2 * v))
+        assert mine.above_lower_bound is None
+
+
 class TestOwnLoss:
     domain = rs.Domain(a=10, b=4, c=3)
 

@@ -10,10 +10,10 @@ constexpr double kTolerance = 1e-4;
 constexpr double kMaxTolerance = 1e-3;
 constexpr int kIterations = 40;
 constexpr int kMaxIterations = 60;
+constexpr int kLargeIterations = 5;
 // Attributes of a smooth kind, of more than twice as many cells, take their multipliers from one of
 // this size.
 constexpr int64_t kCoarse = 64;
-constexpr int64_t kLargeAttribute = 400;
 
 }  // namespace
 
@@ -32,8 +32,6 @@ KindSplits::KindSplits(const Attribute& attribute, StrategyGoal goal)
   coarse_space_ = std::make_unique<QuerySpace>(bare);
   coarse_ = std::make_unique<StrategySolver>(*coarse_space_, BasisKind::kOblique, goal);
 }
-
-bool KindSplits::is_large() const { return !is_identity() && size_ > kLargeAttribute; }
 
 const AttributeSplit& KindSplits::Split(int num_active, int place) {
   const auto key = std::make_tuple(quarter, num_active, num_active == 1 ? place : 0);
@@ -61,7 +59,9 @@ const KindSplits::Point& KindSplits::Solved() {
   const bool max = goal_ == StrategyGoal::kMax;
   StrategySolver& solver = coarse_ ? *coarse_ : *solver_;
   solver.Solve(0.25 * quarter, max ? kMaxTolerance : kTolerance,
-               max ? kMaxIterations : kIterations);
+               !coarse_ && is_large() ? kLargeIterations
+               : max                  ? kMaxIterations
+                                      : kIterations);
   if (coarse_) solver_->StartFrom(*coarse_);
   if (max || frame_ == nullptr) {
     frame_ = std::make_shared<AttributeFrame>(FrameOf(*space_, solver_->query_weights()));

@@ -17,6 +17,10 @@
 namespace residua {
 namespace {
 
+// Beyond, the eigenvalues of one attribute take a minute.
+constexpr int64_t kMostCells = 2048;
+// Beyond, weights of answers other than equal ones take half a minute, but for prefix sums.
+constexpr int64_t kMostWeighted = 256;
 // What sums of positive terms may be wrong by, millions of them; see docs/lower_bound.md.
 constexpr double kRoundingMargin = 1e-9;
 // Trade-offs in quarters: the steps of the search, and its ends.
@@ -381,11 +385,18 @@ class BoundSearch {
 
 double LeastLossBound(const Domain& domain, const Workload& workload, const Objective& objective) {
   CheckWorkload(domain, workload);
+  bool any_weights = false;  // of answers, other than equal ones
+  bool too_large = false;
+  for (const Attribute& attribute : domain.attributes()) {
+    if (attribute.queries == QueryKind::kIdentity) continue;
+    if (attribute.size > kMostCells) return 0;
+    any_weights = true;
+    // Prefix sums take their weights from fewer cells.
+    too_large =
+        too_large || (attribute.size > kMostWeighted && attribute.queries != QueryKind::kPrefix);
+  }
   double bound = BoundSearch(domain, workload, objective, StrategyGoal::kMean).Run();
-  const bool only_marginals =
-      std::all_of(domain.attributes().begin(), domain.attributes().end(),
-                  [](const Attribute& a) { return a.queries == QueryKind::kIdentity; });
-  if (objective.kind == Objective::Kind::kMaxVariance && !only_marginals) {
+  if (objective.kind == Objective::Kind::kMaxVariance && any_weights && !too_large) {
     // Equal weights of the answers bound the largest mean over a table. Those of the one-attribute
     // problem for the largest variance are nearly always better.
     bound = std::max(bound, BoundSearch(domain, workload, objective, StrategyGoal::kMax).Run());

@@ -24,13 +24,15 @@ namespace residua {
 // Miklau, which is attained.
 //
 // Every choice of weights gives a bound. Those of the one-attribute problem are searched by its
-// trade-off; for the largest variance and for p-norms also w, by ascent. It takes milliseconds
-// where attributes are alike or few, and at most a few seconds beyond what choosing bases takes:
-// where coupling all attributes would take longer, fewer directions are coupled, and the bound is
-// looser.
+// trade-off; for the largest variance and for p-norms also w, by ascent.
 //
-// Never negative; 0 says nothing. That happens if queries are so nearly dependent that doubles
-// cannot tell.
+// Time, of one core: 1 ms for 100 prefix attributes of 10 cells and all tables of up to 3, where
+// attributes are alike, 0.15 s for the sizes of Adult (0.7 s for the largest variance), 3 s for two
+// attributes of 1024 cells. Where coupling all attributes would take long, fewer directions are
+// coupled and the bound is looser: 100 attributes of 100 sizes take 5 s.
+//
+// Never negative; 0 says nothing. That happens if an attribute whose queries are not the identity
+// has more than 2048 cells, or queries so nearly dependent that doubles cannot tell.
 double LeastLossBound(const Domain& domain, const Workload& workload, const Objective& objective);
 
 // What a plan's loss is held against: no matrix mechanism for the plan's privacy cost and
