@@ -29,8 +29,6 @@ constexpr int kLeastQuarter = -8;
 constexpr int kMostQuarter = 32;
 // Work for blocks, as SymmetricBlocks counts it: a tenth of a second or so, each.
 constexpr double kSearchWork = 1e7;
-constexpr double kPolishWork = 1e7;
-constexpr int kPolishStep = 2;
 constexpr double kFinalWork = 3e8;
 constexpr double kAscentWork = 2e7;
 // Steps of the ascent in table weights, while searching and at last, and the gap that ends it.
@@ -108,7 +106,7 @@ class BoundSearch {
                     [](const KindSplits& k) { return k.is_identity(); })) {
       return Uncoupled(Splits(active, 0));
     }
-    // Searched with two active directions, as many classes as are quickly coupled.
+    // Searched with as many active directions as are quickly coupled.
     active = ChooseActive(kSearchWork, kMaxActive);
     blocks_ = MakeBlocks(active, kSearchWork);
     SearchTradeOffs(active);
@@ -128,8 +126,7 @@ class BoundSearch {
     const double most_work = IsLinear() ? kFinalWork : kAscentWork;
     active = ChooseActive(most_work, kMaxActive);
     blocks_ = MakeBlocks(active, most_work);
-    const double bound = Bound(active, best_place, kFinalAscent);
-    return std::max(bound, Polish(active, best_place, bound));
+    return Bound(active, best_place, kFinalAscent);
   }
 
  private:
@@ -217,24 +214,6 @@ class BoundSearch {
         for (KindSplits* kind : all) groups.push_back({kind});
       }
     }
-  }
-
-  // The third direction asks for other trade-offs: all kinds at once, once more.
-  double Polish(const std::vector<int>& active, int place, double best) {
-    if (blocks_->work() > kPolishWork) return best;
-    for (const int direction : {-1, 1}) {
-      bool moved = false;
-      for (;;) {
-        for (KindSplits& kind : kinds_) kind.quarter += direction * kPolishStep;
-        const double bound = Bound(active, place, kFinalAscent);
-        if (!(bound > best)) break;
-        best = bound;
-        moved = true;
-      }
-      for (KindSplits& kind : kinds_) kind.quarter -= direction * kPolishStep;
-      if (moved) break;
-    }
-    return best;
   }
 
   // What rounding may have added, relatively.
