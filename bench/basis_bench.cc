@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bench/stopwatch.h"
-#include "residua/io/exploring_text.h"
+#include "residua/text/exploring_text.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/select.h"
 

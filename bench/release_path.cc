@@ -8,9 +8,9 @@
 #include <optional>
 
 #include "bench/stopwatch.h"
-#include "residua/io/file.h"
-#include "residua/io/measure_to_file.h"
-#include "residua/io/spec.h"
+#include "residua/files/file.h"
+#include "residua/release/measure_to_file.h"
+#include "residua/files/spec.h"
 #include "residua/reconstruct/table_answers.h"
 #include "residua/reconstruct/table_batches.h"
 #include "residua/select/plan_errors.h"

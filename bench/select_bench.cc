@@ -7,7 +7,7 @@
 
 #include "bench/stopwatch.h"
 #include "bench/synthetic_tables.h"
-#include "residua/io/exploring_text.h"
+#include "residua/text/exploring_text.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/select.h"
 

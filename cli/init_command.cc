@@ -2,9 +2,9 @@
 
 #include "cli/commands.h"
 #include "residua/base/error.h"
-#include "residua/io/draft_spec.h"
-#include "residua/io/file.h"
-#include "residua/io/spec.h"
+#include "residua/draft/draft_spec.h"
+#include "residua/files/file.h"
+#include "residua/files/spec.h"
 
 namespace residua::cli {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "cli/commands.h"
 #include "residua/base/error.h"
-#include "residua/io/ledger.h"
-#include "residua/io/spec.h"
+#include "residua/ledger/ledger.h"
+#include "residua/files/spec.h"
 
 namespace residua::cli {
 namespace {

@@ -3,8 +3,8 @@
 #include "cli/commands.h"
 #include "cli/measuring_report.h"
 #include "residua/base/error.h"
-#include "residua/io/file.h"
-#include "residua/io/measure_to_file.h"
+#include "residua/files/file.h"
+#include "residua/release/measure_to_file.h"
 
 namespace residua::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "cli/progress.h"
-#include "residua/io/measure_to_file.h"
+#include "residua/release/measure_to_file.h"
 
 namespace residua::cli {
 

@@ -4,9 +4,9 @@
 
 #include "cli/commands.h"
 #include "residua/base/error.h"
-#include "residua/io/file.h"
-#include "residua/io/query_text.h"
-#include "residua/io/stream_tables.h"
+#include "residua/files/file.h"
+#include "residua/text/question_text.h"
+#include "residua/release/stream_tables.h"
 #include "residua/reconstruct/estimate.h"
 #include "residua/reconstruct/query_answer.h"
 

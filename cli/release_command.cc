@@ -12,9 +12,9 @@
 #include "cli/release_summary.h"
 #include "cli/tables_command.h"
 #include "residua/base/error.h"
-#include "residua/io/file.h"
-#include "residua/io/measure_to_file.h"
-#include "residua/io/measurement_file.h"
+#include "residua/files/file.h"
+#include "residua/release/measure_to_file.h"
+#include "residua/files/measurement_file.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/select.h"
 

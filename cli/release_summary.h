@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "residua/io/plan_file.h"
+#include "residua/files/plan_file.h"
 
 namespace residua::cli {
 

@@ -2,7 +2,7 @@
 
 #include "cli/commands.h"
 #include "residua/base/error.h"
-#include "residua/io/measurement_file.h"
+#include "residua/files/measurement_file.h"
 
 namespace residua::cli {
 namespace {

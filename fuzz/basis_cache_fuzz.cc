@@ -2,10 +2,10 @@
 
 #include "fuzz/only_errors.h"
 #include "fuzz/scratch_folder.h"
-#include "residua/io/basis_cache.h"
-#include "residua/io/digest.h"
-#include "residua/io/exploring_text.h"
-#include "residua/io/file.h"
+#include "residua/files/basis_cache.h"
+#include "residua/files/digest.h"
+#include "residua/text/exploring_text.h"
+#include "residua/files/file.h"
 
 namespace residua {
 namespace {

@@ -1,5 +1,5 @@
 #include "fuzz/only_errors.h"
-#include "residua/io/exploring_text.h"
+#include "residua/text/exploring_text.h"
 
 namespace residua {
 namespace {

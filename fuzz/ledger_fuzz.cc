@@ -1,6 +1,6 @@
 #include "fuzz/only_errors.h"
 #include "fuzz/scratch_folder.h"
-#include "residua/io/ledger.h"
+#include "residua/ledger/ledger.h"
 #include "residua/privacy/protection.h"
 
 namespace residua {

@@ -1,8 +1,8 @@
 #include <cmath>
 
 #include "fuzz/only_errors.h"
-#include "residua/io/number_text.h"
-#include "residua/io/spec.h"
+#include "residua/text/number_text.h"
+#include "residua/files/spec.h"
 
 namespace residua {
 namespace {

@@ -1,7 +1,7 @@
 #include "fuzz/only_errors.h"
 #include "fuzz/scratch_folder.h"
-#include "residua/io/exploring_text.h"
-#include "residua/io/measurement_file.h"
+#include "residua/text/exploring_text.h"
+#include "residua/files/measurement_file.h"
 #include "residua/measure/measure.h"
 
 namespace residua {

@@ -8,7 +8,8 @@ clang-format --dry-run --Werror "${files[@]}"
 
 python3 - "${files[@]}" <<'PYTHON'
 import re, sys
-order = ["base", "model", "basis", "privacy", "select", "noise", "measure", "reconstruct", "io"]
+order = ["base", "model", "basis", "privacy", "select", "noise", "measure", "reconstruct",
+         "text", "data", "files", "ledger", "draft", "release"]
 bad = 0
 for name in sys.argv[1:]:
     parts = name.split("/")

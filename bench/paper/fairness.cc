@@ -7,7 +7,7 @@
 #include "bench/paper/report.h"
 #include "bench/stopwatch.h"
 #include "bench/svg_chart.h"
-#include "residua/io/exploring_text.h"
+#include "residua/text/exploring_text.h"
 #include "residua/model/symmetry.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/select.h"

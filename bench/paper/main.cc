@@ -11,7 +11,7 @@
 #include "bench/paper/report.h"
 #include "bench/paper/row_runner.h"
 #include "residua/base/error.h"
-#include "residua/io/file.h"
+#include "residua/files/file.h"
 
 namespace residua::bench {
 namespace {

@@ -7,7 +7,7 @@
 #include "bench/stopwatch.h"
 #include "bench/synthetic_residuals.h"
 #include "residua/base/error.h"
-#include "residua/io/exploring_text.h"
+#include "residua/text/exploring_text.h"
 #include "residua/reconstruct/table_answers.h"
 #include "residua/reconstruct/table_batches.h"
 #include "residua/select/lower_bound.h"

@@ -13,7 +13,7 @@
 #include "bench/stages/stage.h"
 #include "bench/stages/timed_growth.h"
 #include "residua/base/error.h"
-#include "residua/io/file.h"
+#include "residua/files/file.h"
 
 namespace residua::bench {
 

@@ -10,7 +10,7 @@
 #include "bench/stages/stage.h"
 #include "bench/synthetic_residuals.h"
 #include "bench/synthetic_tables.h"
-#include "residua/io/exploring_text.h"
+#include "residua/text/exploring_text.h"
 #include "residua/select/select.h"
 
 namespace residua::bench {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "residua/io/measure_to_file.h"
+#include "residua/release/measure_to_file.h"
 #include "residua/reconstruct/residual_index.h"
 
 namespace residua::python {

@@ -5,7 +5,7 @@
 
 #include "python/binding/bindings.h"
 #include "residua/base/error.h"
-#include "residua/io/ledger.h"
+#include "residua/ledger/ledger.h"
 
 namespace residua::python {
 namespace {

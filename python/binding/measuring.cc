@@ -9,7 +9,7 @@
 #include "python/binding/bindings.h"
 #include "python/binding/job.h"
 #include "residua/base/error.h"
-#include "residua/io/measurement_file.h"
+#include "residua/files/measurement_file.h"
 
 namespace residua::python {
 namespace {

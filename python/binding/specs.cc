@@ -8,7 +8,7 @@
 #include "python/binding/bindings.h"
 #include "python/binding/described.h"
 #include "residua/base/error.h"
-#include "residua/io/spec.h"
+#include "residua/files/spec.h"
 #include "residua/model/symmetry.h"
 
 namespace residua::python {

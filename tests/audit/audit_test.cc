@@ -7,9 +7,9 @@
 
 #include <memory>
 
-#include "residua/io/data_source.h"
-#include "residua/io/plan_file.h"
-#include "residua/io/spec.h"
+#include "residua/data/data_source.h"
+#include "residua/files/plan_file.h"
+#include "residua/files/spec.h"
 #include "residua/measure/measure.h"
 #include "residua/measure/residual_transform.h"
 #include "residua/measure/true_counts.h"
@@ -17,7 +17,7 @@
 #include "residua/select/plan_cost.h"
 #include "residua/select/select.h"
 #include "tests/audit/auditor.h"
-#include "tests/io/folder_test.h"
+#include "tests/fixtures/folder_test.h"
 #include "tests/oracle/deterministic_bits.h"
 
 namespace residua {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "residua/base/error.h"
-#include "residua/io/exploring_text.h"
+#include "residua/text/exploring_text.h"
 #include "residua/model/closure.h"
 
 namespace residua {

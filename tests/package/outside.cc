@@ -1,5 +1,5 @@
 #include <residua/base/version.h>
-#include <residua/io/exploring_text.h>
+#include <residua/text/exploring_text.h>
 #include <residua/measure/measure.h>
 #include <residua/reconstruct/query_answer.h>
 #include <residua/select/select.h>

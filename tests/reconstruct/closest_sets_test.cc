@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "residua/io/exploring_text.h"
+#include "residua/text/exploring_text.h"
 #include "residua/select/select.h"
 #include "tests/reconstruct/small_release.h"
 

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "residua/base/error.h"
-#include "residua/io/exploring_text.h"
+#include "residua/text/exploring_text.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/select.h"
 #include "tests/oracle/dense_mechanism.h"

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "residua/data/text_places.h"
+#include "residua/model/attribute.h"
+
+namespace residua {
+
+// What reading did to the values of one attribute that had no cell of their own. True counts of the
+// data: for the curator's eyes, not for publication.
+struct AttributeReport {
+  int64_t num_dropped = 0;  // values for which their row was left out
+  int64_t num_clamped = 0;  // values moved to the nearest end of the integers
+  int64_t num_nulled = 0;   // values outside, put into the null cell
+  int64_t num_missing = 0;  // whatever became of them
+  // When they are only looked at:
+  int64_t num_outside = 0;
+  std::map<std::string, int64_t> outside;  // some of the different ones, as shown, and how many
+  std::string first_error;                 // what would stop a measurement
+};
+
+// What to do with a value that has no cell: what the attribute's policy says, or the same, counting
+// it, and leaving its row out where the policy is to stop.
+enum class OutsideValues { kPlace, kTally };
+
+// Maps the values of one column to cells, by the attribute's encoding and its policy for values
+// that have none. The first value the policy does not cover is thrown as Error{kBadInput}, a line
+// that names the file, the column, the value, the row and the remedy.
+class ValueEncoder {
+ public:
+  static constexpr int32_t kDropRow = -1;
+
+  // `file` names the source in messages. Error{kBadInput} if the encoding contradicts itself.
+  ValueEncoder(const Attribute& attribute, std::string file,
+               OutsideValues outside_values = OutsideValues::kPlace);
+  ValueEncoder(const ValueEncoder&) = delete;
+  ValueEncoder& operator=(const ValueEncoder&) = delete;
+
+  // The cell of a value in row `row` (counted from 1), or kDropRow.
+  int32_t Encode(int64_t value, int64_t row);
+  int32_t Encode(double value, int64_t row);
+  int32_t Encode(std::string_view value, int64_t row);
+  int32_t EncodeMissing(int64_t row);
+
+  const AttributeReport& report() const { return report_; }
+
+ private:
+  enum class Fault { kBelow, kAbove, kNotInteger, kNotNumber, kNotListed };
+
+  // A cell, or the fault of a value that has none.
+  struct Cell {
+    int32_t code;
+    Fault fault;
+  };
+  Cell CellOfInteger(int64_t value) const;
+  Cell CellOfNumber(double value) const;
+  Cell CellOfText(std::string_view value) const;
+  Cell CellOfListed(std::string_view value) const;
+
+  int32_t Place(Fault fault, std::string_view shown_value, int64_t row);
+  // Whether it would stop a measurement.
+  bool Tally(Fault fault, std::string_view shown_value, int64_t row);
+  // What to say of it.
+  std::string MissingProblem(int64_t row) const;
+  std::string OutsideProblem(Fault fault, std::string_view shown_value, int64_t row) const;
+
+  bool IsIntegral() const { return values_ == nullptr && cuts_ == nullptr; }
+
+  const Attribute attribute_;
+  const std::string file_;
+  const OutsideValues outside_values_;
+  const ValueEncoding* values_ = nullptr;
+  const CutEncoding* cuts_ = nullptr;
+  int64_t first_ = 0;  // integers and bare codes: [first_, last_]
+  int64_t last_ = 0;
+  std::optional<TextPlaces> places_;  // of values
+  AttributeReport report_;
+};
+
+// attributes.age, or attributes."net income" where the name is not a bare TOML key.
+std::string SpecKey(const Attribute& attribute);
+
+}  // namespace residua

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "residua/files/parquet_writer.h"
+#include "residua/files/plan_file.h"
+#include "residua/measure/measurements.h"
+
+namespace residua {
+
+// A measurement as it is stored: one Parquet file with the plan embedded, complete by itself. Each
+// attribute set has a row, or several where its values are many; each row carries a digest of
+// itself and of the plan. docs/formats.md describes every column.
+class MeasurementWriter {
+ public:
+  MeasurementWriter(const std::filesystem::path& path, const PlanFile& plan);
+
+  void Write(const NoisyResidual& residual);
+  // The file is in place when this returns.
+  void Finish();
+
+ private:
+  void Flush();
+
+  std::string plan_digest_;
+  ParquetWriter writer_;
+  ParquetBatch batch_;
+  Domain domain_;
+  int64_t batch_values_ = 0;
+  int64_t num_sets_ = 0;
+};
+
+class MeasurementFile {
+ public:
+  // Reads the plan. Error{kBadInput} or Error{kIo} if this is no measurement file or of another
+  // version, Error{kRefused} if its plan was changed.
+  explicit MeasurementFile(const std::filesystem::path& path);
+
+  const PlanFile& plan_file() const { return plan_; }
+  const Plan& plan() const { return plan_.plan; }
+
+  // Passes on every residual, in the file's order, holding one at a time. Whatever was changed, cut
+  // or is missing is Error{kRefused}, at the latest when all have been read.
+  void ForEach(const std::function<void(NoisyResidual&&)>& visit) const;
+
+  // All of them at once.
+  Measurements ReadAll() const;
+
+ private:
+  std::filesystem::path path_;
+  PlanFile plan_;
+  std::string plan_digest_;
+};
+
+// Whether the file begins as Parquet files do.
+bool LooksLikeParquet(const std::filesystem::path& path);
+
+// Recomputes the privacy cost from the noise that the file's rows record, in exact rationals,
+// checks it against the plan and its budget, and every digest. Returns the cost; Error{kRefused}
+// otherwise.
+Rational VerifyMeasurements(const MeasurementFile& file);
+
+}  // namespace residua

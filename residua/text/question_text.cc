@@ -1,0 +1,222 @@
+#include "residua/text/question_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "residua/base/error.h"
+#include "residua/base/rational.h"
+#include "residua/text/exploring_text.h"
+#include "residua/text/number_text.h"
+
+namespace residua {
+namespace {
+
+// A word of the question: what stood in quotes is text and nothing else.
+struct Piece {
+  std::string text;
+  bool quoted = false;
+};
+
+class QuestionReader {
+ public:
+  QuestionReader(std::string_view text, const Domain& domain) : rest_(text), domain_(domain) {}
+
+  ProductQuery Read() {
+    std::vector<AttributeWeights> terms;
+    for (SkipSpaces(); !rest_.empty(); SkipSpaces()) {
+      terms.push_back(ReadTerm());
+      for (size_t k = 0; k + 1 < terms.size(); ++k) {
+        if (terms[k].attribute == terms.back().attribute) {
+          Fail(ErrorKind::kBadInput, "the question names '{}' twice; join its values with |",
+               domain_[terms[k].attribute].name);
+        }
+      }
+    }
+    return ProductQuery(domain_, std::move(terms));
+  }
+
+ private:
+  void SkipSpaces() {
+    while (!rest_.empty() && std::isspace(static_cast<unsigned char>(rest_.front())) != 0) {
+      rest_.remove_prefix(1);
+    }
+  }
+
+  bool Take(std::string_view token) {
+    if (!rest_.starts_with(token)) return false;
+    rest_.remove_prefix(token.size());
+    return true;
+  }
+
+  // Up to a space, '|', '..' or, in a name, '='.
+  Piece ReadPiece(bool is_name) {
+    Piece piece;
+    if (Take("\"")) {
+      piece.quoted = true;
+      for (;;) {
+        if (rest_.empty()) {
+          Fail(ErrorKind::kBadInput, "the question has a quote that is not closed");
+        }
+        if (Take("\"\"")) {
+          piece.text += '"';
+        } else if (Take("\"")) {
+          return piece;
+        } else {
+          piece.text += rest_.front();
+          rest_.remove_prefix(1);
+        }
+      }
+    }
+    while (!rest_.empty() && std::isspace(static_cast<unsigned char>(rest_.front())) == 0 &&
+           !rest_.starts_with("|") && !rest_.starts_with("..") &&
+           !(is_name && rest_.starts_with("="))) {
+      piece.text += rest_.front();
+      rest_.remove_prefix(1);
+    }
+    return piece;
+  }
+
+  AttributeWeights ReadTerm() {
+    const std::string name = ReadPiece(/*is_name=*/true).text;
+    if (!Take("=")) {
+      Fail(ErrorKind::kBadInput,
+           "'{}' in the question is not NAME=VALUES; write it like age=18..30 sex=female", name);
+    }
+    const int index = FindAttribute(domain_, name);
+    const Attribute& attribute = domain_[index];
+    std::vector<CellRange> cells;
+    do {
+      cells.push_back(ReadRange(attribute));
+    } while (Take("|"));
+    if (!rest_.empty() && std::isspace(static_cast<unsigned char>(rest_.front())) == 0) {
+      Fail(ErrorKind::kBadInput,
+           "'{}' in the question is not understood after {}; put values with spaces, | or .. in "
+           "double quotes",
+           rest_.substr(0, 20), name);
+    }
+    CheckDisjoint(attribute, cells);
+    return {index, std::move(cells)};
+  }
+
+  CellRange ReadRange(const Attribute& attribute) {
+    const Piece first = ReadPiece(/*is_name=*/false);
+    if (!Take("..")) {
+      if (first.text.empty() && !first.quoted) {
+        Fail(ErrorKind::kBadInput, "the question gives no value for '{}'; write {}=VALUE",
+             attribute.name, attribute.name);
+      }
+      return Single(attribute, first);
+    }
+    const Piece last = ReadPiece(/*is_name=*/false);
+    const CellRange range{LowerEnd(attribute, first), UpperEnd(attribute, last)};
+    if (range.first > range.last) {
+      Fail(ErrorKind::kBadInput, "the range {}..{} of '{}' is empty or reversed", first.text,
+           last.text, attribute.name);
+    }
+    return range;
+  }
+
+  static int64_t NumValueCells(const Attribute& attribute) {
+    return attribute.size - (attribute.encoding.null_cell ? 1 : 0);
+  }
+
+  [[noreturn]] static void FailNoCell(const Attribute& attribute, const std::string& text) {
+    std::string known;
+    const int64_t count = NumValueCells(attribute);
+    if (const auto* integers = std::get_if<IntegerEncoding>(&attribute.encoding.cells)) {
+      known = fmt::format("{} to {}", integers->first, integers->last);
+    } else {
+      for (int64_t cell = 0; cell < std::min<int64_t>(count, 8); ++cell) {
+        known += fmt::format("{}{}", cell > 0 ? ", " : "", CellLabel(attribute, cell));
+      }
+      if (count > 8) known += ", ...";
+    }
+    Fail(ErrorKind::kBadInput, "'{}' has no value '{}'; its values are {}", attribute.name, text,
+         known);
+  }
+
+  // The cell whose value is exactly `text`.
+  static std::optional<int64_t> CellOf(const Attribute& attribute, const std::string& text) {
+    const int64_t count = NumValueCells(attribute);
+    if (const auto* list = std::get_if<ValueEncoding>(&attribute.encoding.cells)) {
+      const auto at = std::find(list->values.begin(), list->values.end(), text);
+      if (at == list->values.end()) return std::nullopt;
+      return at - list->values.begin();
+    }
+    if (std::holds_alternative<CutEncoding>(attribute.encoding.cells)) {
+      for (int64_t cell = 0; cell < count; ++cell) {
+        if (CellLabel(attribute, cell) == text) return cell;
+      }
+      return std::nullopt;
+    }
+    const auto value = ParseInteger(text);
+    if (!value) return std::nullopt;
+    const auto* integers = std::get_if<IntegerEncoding>(&attribute.encoding.cells);
+    const int64_t first = integers == nullptr ? 0 : integers->first;
+    const int64_t last = integers == nullptr ? count - 1 : integers->last;
+    if (*value < first || *value > last) return std::nullopt;
+    return *value - first;
+  }
+
+  static CellRange Single(const Attribute& attribute, const Piece& piece) {
+    if (const auto cell = CellOf(attribute, piece.text)) return {*cell, *cell};
+    if (!piece.quoted && piece.text == "null" && attribute.encoding.null_cell) {
+      return {attribute.size - 1, attribute.size - 1};
+    }
+    FailNoCell(attribute, piece.text);
+  }
+
+  // Where the cut `text` stands among the cuts, which is the number of cells below it.
+  static int64_t CutPlace(const Attribute& attribute, const std::vector<double>& cuts,
+                          const std::string& text) {
+    const double value = NearestDouble(ParseRational(text, attribute.name));
+    const auto at = std::lower_bound(cuts.begin(), cuts.end(), value);
+    if (at == cuts.end() || *at != value) {
+      const size_t near = std::min(static_cast<size_t>(at - cuts.begin()), cuts.size() - 1);
+      Fail(ErrorKind::kBadInput,
+           "a range of '{}' must begin and end at its cuts; {} is none, the nearest is {}",
+           attribute.name, text, cuts[near]);
+    }
+    return at - cuts.begin() + 1;
+  }
+
+  static int64_t LowerEnd(const Attribute& attribute, const Piece& piece) {
+    if (piece.text.empty()) return 0;
+    if (const auto* bins = std::get_if<CutEncoding>(&attribute.encoding.cells)) {
+      return CutPlace(attribute, bins->cuts, piece.text);
+    }
+    return Single(attribute, piece).first;
+  }
+
+  static int64_t UpperEnd(const Attribute& attribute, const Piece& piece) {
+    if (piece.text.empty()) return NumValueCells(attribute) - 1;
+    if (const auto* bins = std::get_if<CutEncoding>(&attribute.encoding.cells)) {
+      return CutPlace(attribute, bins->cuts, piece.text) - 1;
+    }
+    return Single(attribute, piece).last;
+  }
+
+  // A cell asked for twice would count twice to a reader and once to us.
+  static void CheckDisjoint(const Attribute& attribute, std::vector<CellRange> cells) {
+    std::sort(cells.begin(), cells.end(),
+              [](const CellRange& a, const CellRange& b) { return a.first < b.first; });
+    for (size_t k = 1; k < cells.size(); ++k) {
+      if (cells[k].first <= cells[k - 1].last) {
+        Fail(ErrorKind::kBadInput, "the question asks for '{}' = {} twice", attribute.name,
+             CellLabel(attribute, cells[k].first));
+      }
+    }
+  }
+
+  std::string_view rest_;
+  const Domain& domain_;
+};
+
+}  // namespace
+
+ProductQuery ParseQuestion(std::string_view text, const Domain& domain) {
+  return QuestionReader(text, domain).Read();
+}
+
+}  // namespace residua
