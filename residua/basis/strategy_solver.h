@@ -4,16 +4,10 @@
 #include <stop_token>
 #include <vector>
 
+#include "residua/basis/basis_kind.h"
 #include "residua/basis/query_space.h"
 
 namespace residua {
-
-// What a strategy is good for:
-//   kMean: the average variance of the attribute's queries; kMax: the largest.
-enum class StrategyGoal { kMean, kMax };
-
-// kOblique: any residual basis. kOrthogonal: one whose rows sum to zero, as in ResidualPlanner+.
-enum class BasisKind { kOblique, kOrthogonal };
 
 // One attribute's residual basis before it is rounded to integers, as selection sees it. The
 // queries' contributions to variances are `residual_variance` = diag(W P P^T W^T) and

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "residua/base/error.h"
+#include "residua/basis/basis_inverse.h"
 #include "residua/reconstruct/axis_sweeps.h"
 #include "residua/reconstruct/table_answers.h"
 
@@ -15,11 +16,12 @@ double ConstantPart(const ResidualBasis& basis, const AttributeWeights& factor) 
   const auto* ranges = std::get_if<std::vector<CellRange>>(&factor.weights);
   if (ranges == nullptr) {
     const auto& weights = std::get<std::vector<double>>(factor.weights);
-    return Eigen::Map<const Eigen::VectorXd>(weights.data(), basis.size).dot(basis.constant);
+    return Eigen::Map<const Eigen::VectorXd>(weights.data(), basis.size)
+        .dot(basis.inverse->constant);
   }
   double sum = 0;
   for (const CellRange& range : *ranges) {
-    sum += basis.constant.segment(range.first, range.last - range.first + 1).sum();
+    sum += basis.inverse->constant.segment(range.first, range.last - range.first + 1).sum();
   }
   return sum;
 }
@@ -28,11 +30,11 @@ double ConstantPart(const ResidualBasis& basis, const AttributeWeights& factor) 
 Eigen::VectorXd ResidualPart(const ResidualIndex& index, const AttributeWeights& factor) {
   const ResidualBasis& basis = index.basis(factor.attribute);
   if (const auto* weights = std::get_if<std::vector<double>>(&factor.weights)) {
-    return basis.residual.transpose() *
+    return basis.inverse->residual.transpose() *
            Eigen::Map<const Eigen::VectorXd>(weights->data(), basis.size);
   }
-  const Eigen::MatrixXd& cumulative = index.cumulative_residual(factor.attribute);
-  Eigen::VectorXd part = Eigen::VectorXd::Zero(basis.residual.cols());
+  const Eigen::MatrixXd& cumulative = basis.inverse->cumulative;
+  Eigen::VectorXd part = Eigen::VectorXd::Zero(basis.inverse->residual.cols());
   for (const CellRange& range : std::get<std::vector<CellRange>>(factor.weights)) {
     part += (cumulative.row(range.last + 1) - cumulative.row(range.first)).transpose();
   }

@@ -4,6 +4,7 @@
 
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
+#include "residua/basis/basis_inverse.h"
 
 namespace residua {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 constexpr double kReproduced = 1e-6;
 
 bool TellsAllCellsApart(const ResidualBasis& basis) {
-  return basis.is_identity() || basis.residual.cols() >= basis.size - 1;
+  return basis.is_identity() || basis.inverse->residual.cols() >= basis.size - 1;
 }
 
 }  // namespace
@@ -21,8 +22,9 @@ void CheckDetermined(const Attribute& attribute, const ResidualBasis& basis,
                      const Eigen::VectorXd& query) {
   if (TellsAllCellsApart(basis)) return;
   const auto& matrix = std::get<IntegerMatrix>(basis.matrix);
-  const Eigen::VectorXd weights = basis.residual.transpose() * query;
-  Eigen::VectorXd again = Eigen::VectorXd::Constant(query.size(), query.dot(basis.constant));
+  const Eigen::VectorXd weights = basis.inverse->residual.transpose() * query;
+  Eigen::VectorXd again =
+      Eigen::VectorXd::Constant(query.size(), query.dot(basis.inverse->constant));
   for (int64_t row = 0; row < matrix.num_rows; ++row) {
     for (int64_t k = 0; k < matrix.num_columns; ++k) {
       again(k) +=
@@ -52,8 +54,8 @@ AxisAnswers MakeAxisAnswers(const Attribute& attribute, const ResidualBasis& bas
     }
   }
   const Eigen::VectorXd residual =
-      axis.queries.QuadraticForms(basis.residual * basis.residual.transpose());
-  const Eigen::VectorXd constant = axis.queries.Apply(basis.constant).cwiseAbs2();
+      axis.queries.QuadraticForms(basis.inverse->residual * basis.inverse->residual.transpose());
+  const Eigen::VectorXd constant = axis.queries.Apply(basis.inverse->constant).cwiseAbs2();
   for (Eigen::Index k = 0; k < residual.size(); ++k) {
     axis.variances.push_back({std::max(0.0, residual(k)), constant(k)});
   }

@@ -9,6 +9,7 @@
 
 #include "residua/base/error.h"
 #include "residua/basis/integer_basis.h"
+#include "residua/basis/strategy_solver.h"
 #include "residua/model/closure.h"
 
 namespace residua {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "residua/base/error.h"
+#include "residua/basis/basis_inverse.h"
 #include "residua/basis/query_matrix.h"
 #include "residua/select/solvers.h"
 

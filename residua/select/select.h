@@ -2,7 +2,7 @@
 
 #include <variant>
 
-#include "residua/basis/strategy_solver.h"
+#include "residua/basis/basis_kind.h"
 #include "residua/select/plan.h"
 #include "residua/select/solvers.h"
 

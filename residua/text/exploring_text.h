@@ -3,10 +3,10 @@
 #include <string_view>
 #include <vector>
 
-#include "residua/basis/strategy_solver.h"
+#include "residua/basis/basis_kind.h"
 #include "residua/model/domain.h"
 #include "residua/model/workload.h"
-#include "residua/reconstruct/table_answers.h"
+#include "residua/reconstruct/answer_kind.h"
 #include "residua/select/objective.h"
 
 namespace residua {
