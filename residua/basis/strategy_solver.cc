@@ -103,21 +103,14 @@ StrategySolver::StrategySolver(const QuerySpace& space, BasisKind kind, Strategy
                                            : VectorXd(space.dense_columns.rowwise().sum());
     const MatrixXd rotation = MatrixXd(total.householderQr().householderQ()).transpose();
     projection_ = rotation.bottomRows(space.rank() - 1);
-    constant_ = total / static_cast<double>(num_cells);
-    embedding_ = projection_.transpose() - constant_ * (projection_ * space.ones).transpose();
+    fixed_constant_ = total / static_cast<double>(num_cells);
+    embedding_ = projection_.transpose() - fixed_constant_ * (projection_ * space.ones).transpose();
     columns_ = space.is_full() ? projection_ : MatrixXd(projection_ * space.dense_columns);
   }
   log_lambda_ = VectorXd::Zero(num_cells);
   log_weight_ = VectorXd::Zero(goal == StrategyGoal::kMax ? space.queries.num_answers() : 0);
   weight_ = VectorXd::Constant(space.queries.num_answers(),
                                1 / static_cast<double>(space.queries.num_answers()));
-  Factor();
-}
-
-void StrategySolver::SetQueryWeights(const VectorXd& weight) {
-  RESIDUA_CHECK(goal_ == StrategyGoal::kMean && weight.size() == weight_.size());
-  weight_ = (1 - kSharedWeight) * weight / weight.sum() +
-            VectorXd::Constant(weight.size(), kSharedWeight / static_cast<double>(weight.size()));
   Factor();
 }
 
@@ -264,6 +257,7 @@ Strategy StrategySolver::Solve(double trade_off, double tolerance, int max_itera
   Strategy strategy;
   strategy.relative_gap = best_gap;
   strategy.iterations = iteration;
+  strategy.constant = fixed_constant_;
   double c = 0;
   if (kind_ == BasisKind::kOblique) {
     // Y^-1 1 = B^-T M^1/2 B^-1 1, and B^-1 1 = direction / (1 + kappa height).
@@ -274,13 +268,13 @@ Strategy StrategySolver::Solve(double trade_off, double tolerance, int max_itera
     factor_.triangularView<Eigen::Lower>().transpose().solveInPlace(solved);
     solved *= largest;
     c = 1 / space_->ones.dot(solved);
-    constant_ = c * solved;
-    gram_ = y - c * space_->ones * space_->ones.transpose();
+    strategy.constant = c * solved;
+    strategy.gram = y - c * space_->ones * space_->ones.transpose();
   } else {
-    gram_ = projection_.transpose() * y * projection_;
+    strategy.gram = projection_.transpose() * y * projection_;
   }
   strategy.privacy_cost = 1 - c;
-  const VectorXd on_constant = space_->queries.Apply(constant_).cwiseAbs2();
+  const VectorXd on_constant = space_->queries.Apply(strategy.constant).cwiseAbs2();
   strategy.constant_mean = weight_.dot(on_constant);
   // tr(V Y^-1) = tr(M^1/2) - eta 1^T Y^-1 1, and Y^-1 = z z^T / c + P P^T.
   strategy.residual_mean = largest * best.trace;
@@ -290,15 +284,11 @@ Strategy StrategySolver::Solve(double trade_off, double tolerance, int max_itera
   if (max) {
     MatrixXd inverse = best.inverse * largest;
     if (embedding_.size() > 0) inverse = embedding_ * inverse * embedding_.transpose();
-    if (c > 0) inverse -= constant_ * constant_.transpose() / c;
+    if (c > 0) inverse -= strategy.constant * strategy.constant.transpose() / c;
     strategy.residual_variance = space_->queries.QuadraticForms(inverse);
     strategy.constant_variance = on_constant;
   }
   return strategy;
 }
-
-MatrixXd StrategySolver::Gram() const { return gram_; }
-
-VectorXd StrategySolver::Constant() const { return constant_; }
 
 }  // namespace residua

@@ -8,7 +8,7 @@
 #include "residua/basis/residual_basis.h"
 #include "residua/model/symmetry.h"
 #include "residua/select/objective.h"
-#include "residua/select/solvers.h"
+#include "residua/select/solvers/noise_solution.h"
 
 namespace residua {
 

@@ -11,9 +11,12 @@
 #include "residua/basis/residual_basis.h"
 #include "residua/model/closure.h"
 #include "residua/model/symmetry.h"
+#include "residua/select/objective_rows.h"
 #include "residua/select/plan_errors.h"
-#include "residua/select/solvers.h"
-#include "residua/select/variance_matrix.h"
+#include "residua/select/solvers/closed_form.h"
+#include "residua/select/solvers/convex_loss.h"
+#include "residua/select/solvers/max_variance.h"
+#include "residua/select/solvers/variance_matrix.h"
 
 namespace residua {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "residua/basis/basis_kind.h"
 #include "residua/select/plan.h"
-#include "residua/select/solvers.h"
+#include "residua/select/solvers/noise_solution.h"
 
 namespace residua {
 

@@ -68,7 +68,7 @@ TEST(StrategySolverTest, IntegerBasesAreValidAndNear) {
         StrategySolver solver(space, kind, goal);
         const Strategy strategy = solver.Solve(0.7, 1e-7, 400);
         const double scale = 1 << 16;
-        const IntegerMatrix matrix = RoundBasis(space, solver.Gram(), solver.Constant(), scale);
+        const IntegerMatrix matrix = RoundBasis(space, strategy.gram, strategy.constant, scale);
         EXPECT_EQ(matrix.num_rows, space.rank() - 1);
         const ResidualBasis basis = BasisFromMatrix(attribute, matrix);
         const MatrixXd w = oracle::DenseQueries(attribute);
@@ -137,8 +137,8 @@ TEST(StrategySolverTest, OrthogonalRowsSumToZero) {
   StrategySolver solver(space, BasisKind::kOrthogonal, StrategyGoal::kMean);
   const Strategy strategy = solver.Solve(0, 1e-7, 400);
   EXPECT_LE(strategy.relative_gap, 1e-7);
-  EXPECT_LT((solver.Gram() * VectorXd::Ones(12)).norm(), 1e-10);
-  EXPECT_LT((solver.Constant() - VectorXd::Constant(12, 1.0 / 12)).norm(), 1e-12);
+  EXPECT_LT((strategy.gram * VectorXd::Ones(12)).norm(), 1e-10);
+  EXPECT_LT((strategy.constant - VectorXd::Constant(12, 1.0 / 12)).norm(), 1e-12);
 }
 
 // The trade-off sweeps the frontier: a larger one lowers rho and raises s.

@@ -1,9 +1,10 @@
+#include "residua/select/solvers/closed_form.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "residua/base/error.h"
-#include "residua/select/linear_noise.h"
-#include "residua/select/solvers.h"
+#include "residua/select/solvers/linear_noise.h"
 
 namespace residua {
 

@@ -1,3 +1,5 @@
+#include "residua/select/solvers/convex_loss.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -5,8 +7,7 @@
 
 #include "residua/base/error.h"
 #include "residua/base/stop.h"
-#include "residua/select/linear_noise.h"
-#include "residua/select/solvers.h"
+#include "residua/select/solvers/linear_noise.h"
 
 namespace residua {
 namespace {

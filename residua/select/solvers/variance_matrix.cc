@@ -1,4 +1,4 @@
-#include "residua/select/variance_matrix.h"
+#include "residua/select/solvers/variance_matrix.h"
 
 #include <algorithm>
 #include <functional>

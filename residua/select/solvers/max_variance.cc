@@ -1,11 +1,12 @@
+#include "residua/select/solvers/max_variance.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "residua/base/error.h"
 #include "residua/base/stop.h"
-#include "residua/select/linear_noise.h"
-#include "residua/select/solvers.h"
+#include "residua/select/solvers/linear_noise.h"
 
 namespace residua {
 namespace {
