@@ -6,12 +6,14 @@
 #include "cli/plan_report.h"
 #include "residua/base/error.h"
 #include "residua/files/basis_cache.h"
-#include "residua/text/exploring_text.h"
 #include "residua/files/file.h"
 #include "residua/files/plan_file.h"
 #include "residua/measure/measure.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/select.h"
+#include "residua/text/choice_text.h"
+#include "residua/text/domain_text.h"
+#include "residua/text/workload_text.h"
 
 namespace residua::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "residua/base/error.h"
-#include "residua/text/exploring_text.h"
+#include "residua/text/choice_text.h"
 
 namespace residua::cli {
 namespace {

@@ -11,13 +11,14 @@
 #include "residua/base/error.h"
 #include "residua/base/memory.h"
 #include "residua/base/version.h"
-#include "residua/text/exploring_text.h"
-#include "residua/release/stream_tables.h"
 #include "residua/files/table_files.h"
 #include "residua/reconstruct/estimate.h"
 #include "residua/reconstruct/nonnegative_tables.h"
 #include "residua/reconstruct/table_answers.h"
 #include "residua/reconstruct/whole_counts.h"
+#include "residua/release/stream_tables.h"
+#include "residua/text/choice_text.h"
+#include "residua/text/domain_text.h"
 
 namespace residua::cli {
 namespace {

@@ -4,7 +4,7 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/residua)
 
 set_target_properties(residua_cli PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 install(TARGETS residua_cli)
-install(TARGETS residua_core residua EXPORT residuaTargets)
+install(TARGETS residua_core residua_text residua EXPORT residuaTargets)
 install(EXPORT residuaTargets NAMESPACE residua:: DESTINATION ${package_dir})
 
 # Without the headers that show DuckDB, JSON or TOML, which no other header includes.

@@ -4,8 +4,9 @@
 #include "fuzz/scratch_folder.h"
 #include "residua/files/basis_cache.h"
 #include "residua/files/digest.h"
-#include "residua/text/exploring_text.h"
 #include "residua/files/file.h"
+#include "residua/text/domain_text.h"
+#include "residua/text/workload_text.h"
 
 namespace residua {
 namespace {

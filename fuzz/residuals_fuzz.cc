@@ -1,8 +1,9 @@
 #include "fuzz/only_errors.h"
 #include "fuzz/scratch_folder.h"
-#include "residua/text/exploring_text.h"
 #include "residua/files/measurement_file.h"
 #include "residua/measure/measure.h"
+#include "residua/text/domain_text.h"
+#include "residua/text/workload_text.h"
 
 namespace residua {
 namespace {

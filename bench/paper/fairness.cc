@@ -7,10 +7,12 @@
 #include "bench/paper/report.h"
 #include "bench/stopwatch.h"
 #include "bench/svg_chart.h"
-#include "residua/text/exploring_text.h"
 #include "residua/model/symmetry.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/select.h"
+#include "residua/text/choice_text.h"
+#include "residua/text/domain_text.h"
+#include "residua/text/workload_text.h"
 
 namespace residua::bench {
 namespace {

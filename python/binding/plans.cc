@@ -20,7 +20,8 @@
 #include "residua/reconstruct/table_answers.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/select.h"
-#include "residua/text/exploring_text.h"
+#include "residua/text/choice_text.h"
+#include "residua/text/domain_text.h"
 
 namespace residua::python {
 namespace {

@@ -13,13 +13,14 @@
 #include "python/binding/bindings.h"
 #include "python/binding/job.h"
 #include "residua/base/error.h"
-#include "residua/text/exploring_text.h"
 #include "residua/files/measurement_file.h"
-#include "residua/text/question_text.h"
 #include "residua/reconstruct/estimate.h"
 #include "residua/reconstruct/query_answer.h"
 #include "residua/reconstruct/table_answers.h"
 #include "residua/reconstruct/table_batches.h"
+#include "residua/text/choice_text.h"
+#include "residua/text/domain_text.h"
+#include "residua/text/question_text.h"
 
 namespace residua::python {
 namespace {

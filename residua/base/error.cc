@@ -1,6 +1,75 @@
 #include "residua/base/error.h"
 
+#include <charconv>
+
 namespace residua {
+namespace {
+
+// Marks in a formatted message, which no argument can hold: control characters of arguments are
+// escaped before.
+constexpr char kAfterPlace = '\x1c';
+constexpr char kBeforeRemedy = '\x1d';
+constexpr char kStep = '\x1e';      // before and after a step
+constexpr char kArgument = '\x1f';  // before each argument of a step
+
+// A step from what stands between its marks.
+Step StepFromMark(std::string_view mark) {
+  int kind = 0;
+  const auto [end, error] = std::from_chars(mark.data(), mark.data() + mark.size(), kind);
+  Step step{static_cast<Step::Kind>(kind)};
+  mark.remove_prefix(static_cast<size_t>(end - mark.data()));
+  while (!mark.empty()) {
+    mark.remove_prefix(1);
+    const size_t length = std::min(mark.find(kArgument), mark.size());
+    step.arguments.emplace_back(mark.substr(0, length));
+    mark.remove_prefix(length);
+  }
+  return step;
+}
+
+Words WordsFromMarks(std::string_view text) {
+  Words words;
+  while (!text.empty()) {
+    const size_t begin = std::min(text.find(kStep), text.size());
+    if (begin > 0) words.emplace_back(WithoutControls(text.substr(0, begin)));
+    text.remove_prefix(begin);
+    if (text.empty()) break;
+    const size_t end = text.find(kStep, 1);
+    words.emplace_back(StepFromMark(text.substr(1, end - 1)));
+    text.remove_prefix(end + 1);
+  }
+  return words;
+}
+
+// Everything before `mark`, which is taken off `text` with it; nothing if there is no mark.
+std::string_view TakeUpTo(char mark, std::string_view* text) {
+  const size_t at = text->find(mark);
+  if (at == std::string_view::npos) return {};
+  const std::string_view before = text->substr(0, at);
+  text->remove_prefix(at + 1);
+  return before;
+}
+
+std::string InWords(const Words& words, const StepWords& step_words) {
+  std::string text;
+  for (const auto& word : words) {
+    const auto* plain = std::get_if<std::string>(&word);
+    text += plain != nullptr ? *plain : step_words(std::get<Step>(word));
+  }
+  return text;
+}
+
+std::string Line(const Words& place, const Words& problem, const Words& remedy,
+                 const StepWords& words) {
+  std::string line = InWords(problem, words);
+  if (!place.empty()) line = InWords(place, words) + ": " + line;
+  if (!remedy.empty()) line += "; " + InWords(remedy, words);
+  return line;
+}
+
+std::string PlainStep(const Step& step) { return PlainWords(step); }
+
+}  // namespace
 
 std::string WithoutControls(std::string_view text) {
   std::string shown;
@@ -14,4 +83,80 @@ std::string WithoutControls(std::string_view text) {
   return shown;
 }
 
+std::string PlainWords(const Step& step) {
+  const auto& arguments = step.arguments;
+  switch (step.kind) {
+    case Step::Kind::kSetting:
+      return fmt::format("{} = {}", arguments[0], arguments[1]);
+    case Step::Kind::kOption:
+      return arguments[0];
+    case Step::Kind::kOtherOutput:
+      return "choose another place";
+    case Step::Kind::kNameData:
+      return "say where it is";
+    case Step::Kind::kForgive:
+      return arguments.size() == 1
+                 ? fmt::format("forgive entry {}", arguments[0])
+                 : fmt::format("forgive entry {} of {}", arguments[0], arguments[1]);
+    case Step::Kind::kGrant:
+      return fmt::format("grant rho {} more", arguments[0]);
+    case Step::Kind::kMeasureAgain:
+      return "ask for it to be measured again";
+    case Step::Kind::kOtherLedger:
+      return "keep another ledger";
+    case Step::Kind::kMakePlan:
+      return "make a plan";
+    case Step::Kind::kMakeMeasurements:
+      return "measure a plan";
+    case Step::Kind::kMakeLedger:
+      return "measuring makes one";
+    case Step::Kind::kMakeTables:
+      return "make tables of it";
+  }
+  RESIDUA_CHECK(false);
+}
+
+std::string PlainWords(const Words& words) { return InWords(words, PlainStep); }
+
+Error::Error(ErrorKind kind, Words place, Words problem, Words remedy)
+    : std::runtime_error(Line(place, problem, remedy, PlainStep)),
+      kind_(kind),
+      place_(std::move(place)),
+      problem_(std::move(problem)),
+      remedy_(std::move(remedy)) {}
+
+std::string Error::Message(const StepWords& words) const {
+  return Line(place_, problem_, remedy_, words);
+}
+
+Error Error::At(std::string_view place) const {
+  Words longer = {WithoutControls(place)};
+  if (!place_.empty()) longer.emplace_back(": ");
+  longer.insert(longer.end(), place_.begin(), place_.end());
+  return Error(kind_, std::move(longer), problem_, remedy_);
+}
+
+Error internal::MakeError(ErrorKind kind, fmt::string_view format, fmt::format_args arguments) {
+  std::string marked(format.data(), format.size());
+  if (marked.starts_with("{}: ")) marked.replace(2, 2, 1, kAfterPlace);
+  if (const size_t at = marked.find("; "); at != std::string::npos) {
+    marked.replace(at, 2, 1, kBeforeRemedy);
+  }
+  const std::string text = fmt::vformat(marked, arguments);
+  std::string_view rest = text;
+  const std::string_view place = TakeUpTo(kAfterPlace, &rest);
+  std::string_view problem = TakeUpTo(kBeforeRemedy, &rest);
+  if (problem.empty()) std::swap(problem, rest);
+  return Error(kind, WordsFromMarks(place), WordsFromMarks(problem), WordsFromMarks(rest));
+}
+
 }  // namespace residua
+
+fmt::format_context::iterator fmt::formatter<residua::Step>::format(
+    const residua::Step& step, fmt::format_context& context) const {
+  auto out = fmt::format_to(context.out(), "{}{}", residua::kStep, static_cast<int>(step.kind));
+  for (const std::string& argument : step.arguments) {
+    out = fmt::format_to(out, "{}{}", residua::kArgument, residua::WithoutControls(argument));
+  }
+  return fmt::format_to(out, "{}", residua::kStep);
+}

@@ -5,10 +5,11 @@
 #include "residua/base/error.h"
 #include "residua/base/version.h"
 #include "residua/files/digest.h"
-#include "residua/text/exploring_text.h"
 #include "residua/files/file.h"
 #include "residua/files/json_numbers.h"
 #include "residua/files/nesting.h"
+#include "residua/text/choice_text.h"
+#include "residua/text/workload_text.h"
 
 namespace residua {
 namespace {

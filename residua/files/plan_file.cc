@@ -11,11 +11,12 @@
 #include "residua/base/version.h"
 #include "residua/basis/query_matrix.h"
 #include "residua/files/digest.h"
-#include "residua/text/exploring_text.h"
 #include "residua/files/file.h"
 #include "residua/files/format_version.h"
 #include "residua/files/json_numbers.h"
 #include "residua/files/nesting.h"
+#include "residua/text/choice_text.h"
+#include "residua/text/workload_text.h"
 
 namespace residua {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "residua/base/error.h"
 #include "residua/base/rational.h"
-#include "residua/text/exploring_text.h"
+#include "residua/text/domain_text.h"
 #include "residua/text/number_text.h"
 
 namespace residua {

@@ -4,7 +4,6 @@
 
 #include "residua/base/error.h"
 #include "residua/data/data_source.h"
-#include "residua/text/exploring_text.h"
 #include "residua/noise/secure_bits.h"
 #include "tests/data/arrow_rows.h"
 

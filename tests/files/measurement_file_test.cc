@@ -6,9 +6,10 @@
 #include <fstream>
 
 #include "residua/base/error.h"
-#include "residua/text/exploring_text.h"
 #include "residua/files/file.h"
 #include "residua/measure/measure.h"
+#include "residua/text/domain_text.h"
+#include "residua/text/workload_text.h"
 
 namespace residua {
 namespace {

@@ -8,7 +8,6 @@
 
 #include "residua/base/error.h"
 #include "residua/files/digest.h"
-#include "residua/text/exploring_text.h"
 
 namespace residua {
 namespace {

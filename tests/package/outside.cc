@@ -1,8 +1,9 @@
 #include <residua/base/version.h>
-#include <residua/text/exploring_text.h>
 #include <residua/measure/measure.h>
 #include <residua/reconstruct/query_answer.h>
 #include <residua/select/select.h>
+#include <residua/text/domain_text.h>
+#include <residua/text/workload_text.h>
 
 #include <cmath>
 #include <cstdio>

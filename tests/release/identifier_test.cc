@@ -6,10 +6,10 @@
 
 #include "residua/base/error.h"
 #include "residua/data/data_source.h"
-#include "residua/text/exploring_text.h"
-#include "residua/release/measure_to_file.h"
 #include "residua/files/measurement_file.h"
+#include "residua/release/measure_to_file.h"
 #include "residua/select/select.h"
+#include "residua/text/workload_text.h"
 #include "tests/oracle/deterministic_bits.h"
 
 namespace residua {

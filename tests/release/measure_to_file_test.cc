@@ -6,8 +6,10 @@
 #include <stop_token>
 
 #include "residua/base/error.h"
-#include "residua/text/exploring_text.h"
 #include "residua/files/measurement_file.h"
+#include "residua/text/choice_text.h"
+#include "residua/text/domain_text.h"
+#include "residua/text/workload_text.h"
 #include "tests/data/arrow_rows.h"
 #include "tests/fixtures/folder_test.h"
 
