@@ -21,9 +21,7 @@ namespace {
 
 // The number of answers read, which keeps the work from being left out.
 int64_t ReadBack(const Plan& plan, const std::vector<NoisyResidual>& residuals) {
-  std::vector<ResidualView> views;
-  for (const NoisyResidual& residual : residuals) views.push_back(ViewOf(residual));
-  const ResidualIndex index(plan.domain, BasisOfAttributes(plan), views);
+  const ResidualIndex index = IndexResiduals(plan, residuals);
   const std::vector<AxisAnswers> axes = AxesOf(plan, AnswerKind::kPlanned);
   const std::vector<TableErrors> errors = PredictErrors(plan);
   std::vector<AttributeSet> tables;

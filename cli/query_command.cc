@@ -119,9 +119,7 @@ void Run(const Options& options) {
     tables.push_back(queries.back().attributes());
   }
   const std::vector<NoisyResidual> residuals = ReadSubsets(file, tables);
-  std::vector<ResidualView> views;
-  for (const NoisyResidual& residual : residuals) views.push_back(ViewOf(residual));
-  const ResidualIndex index(domain, BasisOfAttributes(file.plan()), views);
+  const ResidualIndex index = IndexResiduals(file.plan(), residuals);
   for (const ProductQuery& query : queries) CheckDetermined(index, query);
   if (options.covariance) {
     ReportPair(options, questions, index, queries[0], queries[1]);

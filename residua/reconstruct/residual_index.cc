@@ -142,6 +142,13 @@ void ResidualIndex::FindSubsets(const AttributeSet& table,
   }
 }
 
+ResidualIndex IndexResiduals(const Plan& plan, std::span<const NoisyResidual> residuals) {
+  std::vector<ResidualView> views;
+  views.reserve(residuals.size());
+  for (const NoisyResidual& residual : residuals) views.push_back(ViewOf(residual));
+  return ResidualIndex(plan.domain, BasisOfAttributes(plan), views);
+}
+
 ResidualIndex IndexResiduals(const Measurements& measurements) {
   const Plan& plan = measurements.plan;
   std::vector<ResidualView> views;

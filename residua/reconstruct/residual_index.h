@@ -72,7 +72,8 @@ class ResidualIndex {
   std::vector<Entry> entries_;
 };
 
-// Of whole measurements, which must outlive the index.
+// Of a plan's residuals, or of whole measurements, which must outlive the index.
+ResidualIndex IndexResiduals(const Plan& plan, std::span<const NoisyResidual> residuals);
 ResidualIndex IndexResiduals(const Measurements& measurements);
 
 // The view of a residual, which must outlive it.
