@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs the commands that docs/benchmarks.md and docs/paper.md name, and puts their output there, with the machine they ran on.
-# About half an hour on two quiet cores, and 2 GB of temporary files. The sampler's figures are discussed in docs/sampler.md and are only printed.
+# It takes about half an hour on two quiet cores, and 2 GB of temporary files. The charts are drawn last.
+# The sampler's figures are only printed: docs/sampler.md discusses them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -34,5 +35,6 @@ for name in sys.argv[1:]:
         file.write(text)
 PYTHON
 
-build/release/residua-paper --svg docs/fairness.svg > /dev/null
+build/release/residua-paper --csv build/fairness.csv > /dev/null
+build/python-test/bin/python bench/charts.py --stages docs/bench_stages.tsv --fairness build/fairness.csv --folder docs
 build/release/bench/sampler_bench

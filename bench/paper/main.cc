@@ -22,7 +22,6 @@ struct Options {
   bool list = false;
   bool all = false;
   bool accuracy = false;
-  std::string svg;
   std::string csv;
 };
 
@@ -44,8 +43,7 @@ std::set<std::string> Wanted(const Options& options) {
       Fail(ErrorKind::kBadInput, "there is no table '{}'; --list names them", name);
     }
   }
-  const bool only_files = !options.svg.empty() || !options.csv.empty();
-  if (wanted.empty() && only_files) return {kFairness};
+  if (wanted.empty() && !options.csv.empty()) return {kFairness};
   return wanted.empty() ? known : wanted;
 }
 
@@ -78,9 +76,8 @@ void Run(const Options& options) {
     fmt::print("\n");
     std::fflush(stdout);
   }
-  if (wanted.contains(kFairness) || !options.svg.empty() || !options.csv.empty()) {
+  if (wanted.contains(kFairness) || !options.csv.empty()) {
     const std::vector<FairnessPoint> points = StudyFairness();
-    if (!options.svg.empty()) WriteFileAtomically(options.svg, FairnessSvg(points));
     if (!options.csv.empty()) WriteFileAtomically(options.csv, FairnessCsv(points));
     if (options.json) {
       json["fairness"] = FairnessJson(points);
@@ -103,8 +100,8 @@ int main(int argc, char** argv) {
   app.add_flag("--json", options.json, "Print every row as JSON");
   app.add_flag("--all", options.all, "Rows that take more than half a minute too");
   app.add_flag("--accuracy", options.accuracy, "No times");
-  app.add_option("--svg", options.svg, "Write the fairness figure to this file");
-  app.add_option("--csv", options.csv, "Write every table's variance of the fairness study");
+  app.add_option("--csv", options.csv,
+                 "Write every table's variance of the fairness study to this file");
   CLI11_PARSE(app, argc, argv);
   try {
     residua::bench::Run(options);

@@ -10,8 +10,8 @@
 #include "bench/stages/stage.h"
 #include "bench/synthetic_residuals.h"
 #include "bench/synthetic_tables.h"
-#include "residua/text/exploring_text.h"
 #include "residua/select/select.h"
+#include "residua/text/exploring_text.h"
 
 namespace residua::bench {
 namespace {
