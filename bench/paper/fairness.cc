@@ -99,7 +99,7 @@ std::string FairnessText(const std::vector<FairnessPoint>& points) {
                        fmt::format("{:.4g}", Median(variances)),
                        fmt::format("{:.4g}", variances.back())});
     }
-    claims += fmt::format("- {}: largest over least {:.3g} (the total aside). The paper: {}.\n",
+    claims += fmt::format("- {}: largest over least {:.3g} (without the total). The paper: {}.\n",
                           ToString(study.weighting), LargestOverLeast(points, study.weighting),
                           study.claim);
   }
