@@ -329,6 +329,7 @@ void MechanismsFromJson(const Json& json, Plan* plan) {
     }
     plan->variances.push_back(
         ParseRational(mechanism.at("variance").get<std::string>(), "variance"));
+    CheckNoiseVariance(plan->variances.back());
   }
 }
 

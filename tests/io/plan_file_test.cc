@@ -87,6 +87,31 @@ TEST(PlanFileTest, KeepsTheMarkOfADraft) {
   EXPECT_THROW(CheckDomainIsPublic(read.plan.domain), Error);
 }
 
+// With words and digests that fit.
+TEST(PlanFileTest, VariancesThatAreNotPositiveAreRefused) {
+  for (const auto neighbours :
+       {Protection::Neighbours::kAddRemove, Protection::Neighbours::kReplaceOne}) {
+    const Spec spec = ParseSpec(kSpec, "spec.toml");
+    SelectRequest request = RequestOf(spec);
+    request.protection.neighbours = neighbours;
+    const PlanFile file{Select(request), spec.data};
+    ASSERT_EQ(PlanFromJson(PlanToJson(file), "plan.json"), file);
+    for (size_t k = 0; k < file.plan.variances.size(); ++k) {
+      for (const Rational& variance : {Rational(0), Rational(-1), Rational(-1, 1000000007)}) {
+        PlanFile forged = file;
+        forged.plan.variances[k] = variance;
+        try {
+          PlanFromJson(PlanToJson(forged), "plan.json");
+          ADD_FAILURE() << "accepted " << variance;
+        } catch (const Error& error) {
+          EXPECT_EQ(error.kind(), ErrorKind::kRefused) << error.what();
+          EXPECT_NE(std::string(error.what()).find("must be positive"), std::string::npos);
+        }
+      }
+    }
+  }
+}
+
 TEST(PlanFileTest, EveryTruncationIsBadInput) {
   const std::string text = PlanToJson(MakePlan());
   for (size_t size = 0; size + 2 < text.size(); size += 7) {
