@@ -112,6 +112,28 @@ TEST(PlanFileTest, VariancesThatAreNotPositiveAreRefused) {
   }
 }
 
+// Their guarantee in words has all digits of a double, of an epsilon that could be a little low.
+TEST(PlanFileTest, TheWordsOfEarlierVersionsAreRead) {
+  const PlanFile file = MakePlan();
+  nlohmann::ordered_json json = nlohmann::ordered_json::parse(PlanToJson(file));
+  const auto read_with = [&](const GuaranteeText& guarantee) {
+    json["privacy"]["guarantee"] =
+        fmt::format("{}-zCDP, and so ({}, {})-differential privacy, for discrete Gaussian noise",
+                    guarantee.rho, guarantee.epsilon, guarantee.delta);
+    json.erase("digest");
+    json["digest"] = Sha256(json.dump());
+    return PlanFromJson(json.dump(), "plan.json");
+  };
+  const GuaranteeText now = StatedGuarantee(file.plan);
+  const GuaranteeText first = FirstStatedGuarantee(file.plan);
+  EXPECT_EQ(now.rho, "0.333334");
+  EXPECT_GT(first.rho.size(), 12u);
+  EXPECT_EQ(read_with(now), file);
+  EXPECT_EQ(read_with(first), file);
+  EXPECT_THROW(read_with({now.rho, first.epsilon, now.delta}), Error);
+  EXPECT_THROW(read_with({now.rho, "5", now.delta}), Error);
+}
+
 TEST(PlanFileTest, EveryTruncationIsBadInput) {
   const std::string text = PlanToJson(MakePlan());
   for (size_t size = 0; size + 2 < text.size(); size += 7) {
