@@ -109,18 +109,12 @@ ProductQuery QueryOf(const Release& release, const Question& question) {
 }
 
 std::pair<double, double> AnswerQuestion(const Release& release, const Question& question) {
-  const ProductQuery query = QueryOf(release, question);
-  CheckDetermined(release.index(), query);
-  const Estimate estimate = Answer(release.index(), query);
+  const Estimate estimate = Answer(release.index(), QueryOf(release, question));
   return {estimate.value, estimate.variance};
 }
 
 double CovarianceOfQuestions(const Release& release, const Question& a, const Question& b) {
-  const ProductQuery query_a = QueryOf(release, a);
-  const ProductQuery query_b = QueryOf(release, b);
-  CheckDetermined(release.index(), query_a);
-  CheckDetermined(release.index(), query_b);
-  return Covariance(release.index(), query_a, query_b);
+  return Covariance(release.index(), QueryOf(release, a), QueryOf(release, b));
 }
 
 // In 64 bits, or as texts of the digits where those are too few.

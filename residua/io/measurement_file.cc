@@ -58,14 +58,17 @@ std::string RowDigest(std::string_view plan_digest, int64_t set, int64_t part,
   return Sha256(text);
 }
 
+std::string InWords(const GuaranteeText& guarantee) {
+  return fmt::format("{}-zCDP; ({}, {})-differential privacy", guarantee.rho, guarantee.epsilon,
+                     guarantee.delta);
+}
+
 std::map<std::string, std::string> Metadata(const PlanFile& plan, const std::string& plan_json) {
-  const Guarantee guarantee = GuaranteeOf(plan.plan.pcost, plan.plan.budget.delta);
   return {{"residua_format", std::string(kFormat)},
           {"residua_version", fmt::format("{}", kFormatVersion)},
           {"residua_tool", fmt::format("residua {}", Version())},
           {"residua_neighbours", NeighboursInWords(plan.plan.protection)},
-          {"residua_guarantee", fmt::format("{}-zCDP; ({}, {})-differential privacy", guarantee.rho,
-                                            guarantee.epsilon, guarantee.delta)},
+          {"residua_guarantee", InWords(StatedGuarantee(plan.plan))},
           {"residua_plan", plan_json}};
 }
 
@@ -312,11 +315,11 @@ MeasurementFile::MeasurementFile(const std::filesystem::path& path) : path_(path
                      ParseInteger(metadata["residua_version"]), kFormatVersion);
   plan_ = PlanFromJson(metadata["residua_plan"], name);
   plan_digest_ = Sha256(metadata["residua_plan"]);
-  const auto stated = Metadata(plan_, metadata["residua_plan"]);
-  for (const char* key : {"residua_neighbours", "residua_guarantee"}) {
-    if (metadata[key] != stated.at(key)) {
-      FailChanged(path_, "the guarantee it states is not its plan's");
-    }
+  const std::string& guarantee = metadata["residua_guarantee"];
+  if (metadata["residua_neighbours"] != NeighboursInWords(plan_.plan.protection) ||
+      (guarantee != InWords(StatedGuarantee(plan_.plan)) &&
+       guarantee != InWords(FirstStatedGuarantee(plan_.plan)))) {
+    FailChanged(path_, "the guarantee it states is not its plan's");
   }
   const std::vector<std::string> types = {"BIGINT",          "BIGINT",  "VARCHAR[]", "BIGINT[]",
                                           "DECIMAL(38,0)[]", "VARCHAR", "VARCHAR"};

@@ -6,6 +6,7 @@
 #include "residua/base/error.h"
 #include "residua/base/stop.h"
 #include "residua/base/threads.h"
+#include "residua/measure/counting.h"
 #include "residua/measure/residual_transform.h"
 #include "residua/measure/true_counts.h"
 #include "residua/noise/discrete_gaussian.h"

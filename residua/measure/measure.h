@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "residua/measure/counting.h"
+#include "residua/measure/counting_options.h"
 #include "residua/measure/encoded_table.h"
 #include "residua/measure/measurements.h"
 #include "residua/noise/bit_source.h"

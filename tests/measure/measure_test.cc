@@ -8,6 +8,7 @@
 #include <unsupported/Eigen/KroneckerProduct>
 
 #include "residua/base/error.h"
+#include "residua/measure/counting.h"
 #include "residua/measure/residual_transform.h"
 #include "residua/measure/true_counts.h"
 #include "residua/select/select.h"
