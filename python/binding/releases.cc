@@ -6,6 +6,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
@@ -31,6 +32,14 @@ std::vector<ResidualView> ViewsOf(const std::vector<NoisyResidual>& residuals) {
   views.reserve(residuals.size());
   for (const NoisyResidual& residual : residuals) views.push_back(ViewOf(residual));
   return views;
+}
+
+// Files of older versions have them in another order.
+std::vector<NoisyResidual> InPlanOrder(std::vector<NoisyResidual> residuals) {
+  std::sort(residuals.begin(), residuals.end(), [](const NoisyResidual& a, const NoisyResidual& b) {
+    return ListedBefore(a.attributes, b.attributes);
+  });
+  return residuals;
 }
 
 std::shared_ptr<Release> LoadRelease(const std::filesystem::path& path) {
@@ -153,7 +162,7 @@ void VerifyRelease(const std::filesystem::path& path) {
 
 Release::Release(PlanFile plan, std::vector<NoisyResidual> residuals)
     : plan_(std::move(plan)),
-      residuals_(std::move(residuals)),
+      residuals_(InPlanOrder(std::move(residuals))),
       index_(plan_.plan.domain, BasisOfAttributes(plan_.plan), ViewsOf(residuals_)) {}
 
 void BindReleases(nb::module_& module) {
