@@ -71,12 +71,13 @@ void Show(const LedgerOptions& options) {
     fmt::print("{}\n", json.dump(2));
     return;
   }
-  fmt::print("{}: rho {:.6g} of {:.6g} spent\n\n", path.string(), ToDoubleUp(balance.spent / 2),
-             ToDoubleDown(balance.granted / 2));
+  const SpentText rho = TextOfSpent(balance.spent / 2, balance.granted / 2);
+  fmt::print("{}: rho {} of {} spent\n\n", path.string(), rho.spent, rho.granted);
   fmt::print("{:>4}  {:<20}  {:<23}  {:>12}  {}\n", "id", "time", "", "rho", "what");
   for (const LedgerEntry& entry : entries) {
-    fmt::print("{:>4}  {:<20}  {:<23}  {:>12.6g}  {}\n", entry.id, entry.time, Describe(entry.kind),
-               ToDoubleUp(entry.pcost / 2), entry.what);
+    const bool is_grant = entry.kind == Kind::kGrant;
+    fmt::print("{:>4}  {:<20}  {:<23}  {:>12}  {}\n", entry.id, entry.time, Describe(entry.kind),
+               is_grant ? TextBelow(entry.pcost / 2) : TextAbove(entry.pcost / 2), entry.what);
   }
 }
 
@@ -95,8 +96,8 @@ void Grant(const LedgerOptions& options) {
   }
   Ledger ledger = Ledger::Open(FindLedger(options.path));
   ledger.Grant(std::get<Budget>(*budget).pcost, options.reason);
-  fmt::print("Granted; rho {:.6g} may now be spent in all.\n",
-             ToDoubleDown(ledger.CurrentBalance().granted / 2));
+  fmt::print("Granted; rho {} may now be spent in all.\n",
+             TextBelow(ledger.CurrentBalance().granted / 2));
 }
 
 }  // namespace

@@ -71,12 +71,12 @@ void Run(const Options& options) {
     fmt::print("{}\n", json.dump(2));
     return;
   }
-  fmt::print(
-      "Measured once, with discrete Gaussian noise: {:.6g}-zCDP, epsilon {:.6g} at delta {:g}\n",
-      guarantee.rho, guarantee.epsilon, guarantee.delta);
-  fmt::print("Ledger {}{}: entry {}, rho {:.6g} of {:.6g} spent\n", ledger,
-             outcome.made_ledger ? " (new; keep it with the data)" : "", outcome.entry,
-             ToDoubleUp(balance.spent / 2), ToDoubleDown(balance.granted / 2));
+  fmt::print("Measured once, with discrete Gaussian noise: {}-zCDP, epsilon {} at delta {}\n",
+             TextAbove(guarantee.rho), TextAbove(guarantee.epsilon), DeltaText(guarantee.delta));
+  const SpentText rho = TextOfSpent(balance.spent / 2, balance.granted / 2);
+  fmt::print("Ledger {}{}: entry {}, rho {} of {} spent\n", ledger,
+             outcome.made_ledger ? " (new; keep it with the data)" : "", outcome.entry, rho.spent,
+             rho.granted);
   fmt::print("Written to {}\n", output.string());
 }
 

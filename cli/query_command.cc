@@ -120,21 +120,22 @@ void Run(const Options& options) {
   }
   const std::vector<NoisyResidual> residuals = ReadSubsets(file, tables);
   const ResidualIndex index = IndexResiduals(file.plan(), residuals);
-  for (const ProductQuery& query : queries) CheckDetermined(index, query);
   if (options.covariance) {
     ReportPair(options, questions, index, queries[0], queries[1]);
     return;
   }
+  // All of them before any is printed: one may have no answer.
+  std::vector<Estimate> estimates;
+  for (const ProductQuery& query : queries) estimates.push_back(Answer(index, query));
   Json answers = Json::array();
   if (!options.json) PrintHeader(options.confidence);
   for (size_t k = 0; k < queries.size(); ++k) {
-    const Estimate estimate = Answer(index, queries[k]);
     if (options.json) {
       Json answer = {{"query", questions[k]}};
-      answer.update(EstimateJson(estimate, options.confidence));
+      answer.update(EstimateJson(estimates[k], options.confidence));
       answers.push_back(std::move(answer));
     } else {
-      PrintEstimate(NameOf(questions[k]), estimate, options.confidence);
+      PrintEstimate(NameOf(questions[k]), estimates[k], options.confidence);
     }
   }
   if (options.json) {

@@ -122,14 +122,14 @@ void Confirm(const ReleaseOptions& options, const Plan& plan, const DataPlaces& 
   std::string before = "a new ledger";
   if (fs::exists(places.ledger)) {
     const Ledger::Balance balance = Ledger::Open(places.ledger).CurrentBalance();
-    before = fmt::format("rho {:.6g} of {:.6g} spent so far", ToDoubleUp(balance.spent / 2),
-                         ToDoubleDown(balance.granted / 2));
+    const SpentText rho = TextOfSpent(balance.spent / 2, balance.granted / 2);
+    before = fmt::format("rho {} of {} spent so far", rho.spent, rho.granted);
   }
   fmt::print(stderr,
-             "This release costs rho {} (zCDP), epsilon {:.6g} at delta {:g}; {}.\n"
+             "This release costs rho {} (zCDP), epsilon {} at delta {}; {}.\n"
              "Ledger {}: {}.\n"
              "Standard deviation of a cell: median table {:.6g}, largest {:.6g}.\n",
-             TextAbove(plan.pcost / 2), guarantee.epsilon, guarantee.delta,
+             TextAbove(plan.pcost / 2), TextAbove(guarantee.epsilon), DeltaText(guarantee.delta),
              ChangeInWords(plan.protection), places.ledger.string(), before, errors.median,
              errors.largest);
   if (options.yes) return;
@@ -240,8 +240,8 @@ void Run(const ReleaseOptions& options) {
   fmt::print("{} {} of {} cells in all in {}\n", written.num_tables,
              written.num_tables == 1 ? "table" : "tables", written.num_answers,
              folder.tables.string());
-  fmt::print("Ledger {}: rho {:.6g} of {:.6g} spent\n", places.ledger.string(),
-             ToDoubleUp(outcome.balance.spent / 2), ToDoubleDown(outcome.balance.granted / 2));
+  const SpentText rho = TextOfSpent(outcome.balance.spent / 2, outcome.balance.granted / 2);
+  fmt::print("Ledger {}: rho {} of {} spent\n", places.ledger.string(), rho.spent, rho.granted);
   fmt::print("Read {} next.\n", folder.summary.string());
 }
 

@@ -75,7 +75,8 @@ std::string SummaryText(const PlanFile& file, const ReleaseFacts& facts) {
   const Plan& plan = file.plan;
   const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
   const std::string rho = TextAbove(plan.pcost / 2);
-  const std::string epsilon = TextAbove(Rational(guarantee.epsilon));
+  const std::string epsilon = TextAbove(guarantee.epsilon);
+  const std::string delta = DeltaText(guarantee.delta);
   std::string text = "# A differentially private release\n\n";
   text += fmt::format("{} {} of {} {} in all, made with residua {}.\n\n", facts.num_tables,
                       facts.num_tables == 1 ? "table" : "tables", facts.num_answers,
@@ -84,9 +85,9 @@ std::string SummaryText(const PlanFile& file, const ReleaseFacts& facts) {
   text += WhoIsProtected(plan.protection) + "\n\n";
   text += fmt::format(
       "In figures: zero-concentrated differential privacy with rho = {}, and so ({}, "
-      "{:g})-differential privacy; neighbouring tables: {}. The noise is discrete Gaussian, drawn "
+      "{})-differential privacy; neighbouring tables: {}. The noise is discrete Gaussian, drawn "
       "exactly; the figures are rounded up, never down.\n\n",
-      rho, epsilon, guarantee.delta, NeighboursInWords(plan.protection));
+      rho, epsilon, delta, NeighboursInWords(plan.protection));
   text +=
       "The promise is about what this release adds to what is known. It does not hide what "
       "follows from the rest of the population, and it covers this release alone: the ledger says "
@@ -96,10 +97,10 @@ std::string SummaryText(const PlanFile& file, const ReleaseFacts& facts) {
   // Rounding the noise leaves a hair.
   const bool is_used_up = left * 1000000 < facts.granted;
   text += fmt::format(
-      "| | rho |\n|---|---|\n| granted for this data | {:.6g} |\n| spent before | {:.6g} |\n"
-      "| this release | {} |\n| left | {:.6g} |\n\n",
-      ToDoubleDown(facts.granted / 2), ToDoubleUp(facts.spent_before / 2), rho,
-      is_used_up ? 0 : ToDoubleDown(left / 2));
+      "| | rho |\n|---|---|\n| granted for this data | {} |\n| spent before | {} |\n"
+      "| this release | {} |\n| left | {} |\n\n",
+      TextBelow(facts.granted / 2), TextAbove(facts.spent_before / 2), rho,
+      is_used_up ? "0" : TextBelow(left / 2));
   text += "## The errors\n\n";
   text += fmt::format(
       "Every estimate is unbiased: the noise is as likely to raise as to lower it, so small counts "
@@ -125,9 +126,9 @@ std::string SummaryText(const PlanFile& file, const ReleaseFacts& facts) {
       "recomputed\n\n";
   text += "## To cite\n\n";
   text += fmt::format(
-      "State the guarantee with the numbers: \"({}, {:g})-differential privacy ({}-zCDP), {}; "
+      "State the guarantee with the numbers: \"({}, {})-differential privacy ({}-zCDP), {}; "
       "discrete Gaussian noise; residua {}\". This release is plan {}.\n",
-      epsilon, guarantee.delta, rho, ChangeInWords(plan.protection), Version(),
+      epsilon, delta, rho, ChangeInWords(plan.protection), Version(),
       PlanDigest(plan).substr(0, 23));
   return text;
 }

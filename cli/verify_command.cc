@@ -52,10 +52,10 @@ void Run(const VerifyOptions& options) {
   const bool replaces = verified.protection.neighbours == Protection::Neighbours::kReplaceOne;
   fmt::print("{}: verified {}\n", options.path,
              replaces ? "(one row replaced; rounded up)" : "in exact arithmetic");
-  fmt::print(
-      "  privacy cost {:.10g} of a budget of {:.10g}: {:.6g}-zCDP, epsilon {:.6g} at delta {:g}\n",
-      guarantee.pcost, verified.budget.pcost.get_d(), guarantee.rho, guarantee.epsilon,
-      guarantee.delta);
+  const SpentText cost = TextOfSpent(verified.pcost, verified.budget.pcost);
+  fmt::print("  privacy cost {} of a budget of {}: {}-zCDP, epsilon {} at delta {}\n", cost.spent,
+             cost.granted, TextAbove(guarantee.rho), TextAbove(guarantee.epsilon),
+             DeltaText(guarantee.delta));
 }
 
 }  // namespace

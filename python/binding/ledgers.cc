@@ -54,6 +54,18 @@ std::pair<std::string, std::string> BalanceOf(const std::filesystem::path& path)
 }  // namespace
 
 void BindLedgers(nb::module_& module) {
+  module.def(
+      "text_above",
+      [](const std::string& value) { return TextAbove(ParseRational(value, "a number")); },
+      nb::arg("value"));
+  module.def(
+      "text_of_spent",
+      [](const std::string& spent, const std::string& granted) {
+        const SpentText text =
+            TextOfSpent(ParseRational(spent, "spent"), ParseRational(granted, "granted"));
+        return std::pair(text.spent, text.granted);
+      },
+      nb::arg("spent"), nb::arg("granted"));
   module.def("ledger_entries", &EntriesOf, nb::arg("path"));
   module.def("ledger_balance", &BalanceOf, nb::arg("path"));
   module.def(

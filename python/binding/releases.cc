@@ -6,6 +6,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
@@ -32,6 +33,14 @@ std::vector<ResidualView> ViewsOf(const std::vector<NoisyResidual>& residuals) {
   views.reserve(residuals.size());
   for (const NoisyResidual& residual : residuals) views.push_back(ViewOf(residual));
   return views;
+}
+
+// Files of older versions have them in another order.
+std::vector<NoisyResidual> InPlanOrder(std::vector<NoisyResidual> residuals) {
+  std::sort(residuals.begin(), residuals.end(), [](const NoisyResidual& a, const NoisyResidual& b) {
+    return ListedBefore(a.attributes, b.attributes);
+  });
+  return residuals;
 }
 
 std::shared_ptr<Release> LoadRelease(const std::filesystem::path& path) {
@@ -110,18 +119,12 @@ ProductQuery QueryOf(const Release& release, const Question& question) {
 }
 
 std::pair<double, double> AnswerQuestion(const Release& release, const Question& question) {
-  const ProductQuery query = QueryOf(release, question);
-  CheckDetermined(release.index(), query);
-  const Estimate estimate = Answer(release.index(), query);
+  const Estimate estimate = Answer(release.index(), QueryOf(release, question));
   return {estimate.value, estimate.variance};
 }
 
 double CovarianceOfQuestions(const Release& release, const Question& a, const Question& b) {
-  const ProductQuery query_a = QueryOf(release, a);
-  const ProductQuery query_b = QueryOf(release, b);
-  CheckDetermined(release.index(), query_a);
-  CheckDetermined(release.index(), query_b);
-  return Covariance(release.index(), query_a, query_b);
+  return Covariance(release.index(), QueryOf(release, a), QueryOf(release, b));
 }
 
 // In 64 bits, or as texts of the digits where those are too few.
@@ -160,7 +163,7 @@ void VerifyRelease(const std::filesystem::path& path) {
 
 Release::Release(PlanFile plan, std::vector<NoisyResidual> residuals)
     : plan_(std::move(plan)),
-      residuals_(std::move(residuals)),
+      residuals_(InPlanOrder(std::move(residuals))),
       index_(plan_.plan.domain, BasisOfAttributes(plan_.plan), ViewsOf(residuals_)) {}
 
 void BindReleases(nb::module_& module) {

@@ -102,4 +102,5 @@ class Ledger:
 
     def __repr__(self) -> str:
         granted, spent = self.balance
-        return f"<residua.Ledger {self.path}: rho {float(spent):.6g} of {float(granted):.6g} spent>"
+        spent_text, granted_text = _residua.text_of_spent(str(spent), str(granted))
+        return f"<residua.Ledger {self.path}: rho {spent_text} of {granted_text} spent>"

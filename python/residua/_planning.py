@@ -6,7 +6,6 @@ import itertools
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -56,14 +55,14 @@ class Privacy:
     def __repr__(self) -> str:
         return (
             f"<residua.Privacy: rho {_text_above(self.rho)}, "
-            f"epsilon {_text_above(self.epsilon)} at delta {self.delta:g}; {self.neighbours}>"
+            f"epsilon {_text_above(self.epsilon)} at delta {_residua.text_above(repr(self.delta))}; "
+            f"{self.neighbours}>"
         )
 
 
 def _text_above(number: float) -> str:
     """Six digits, never below the number."""
-    exact = Decimal(number)
-    return f"{exact.normalize(Context(prec=6, rounding=ROUND_CEILING)):g}"
+    return _residua.text_above(str(Fraction(number)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -486,5 +485,5 @@ class Plan:
         s = self._summary
         return (
             f"<residua.Plan: {s['num_tables']:,.0f} tables of {len(self._attributes)} attributes, "
-            f"{s['num_cells']:,.0f} cells, rho {self.privacy.rho:.6g}>"
+            f"{s['num_cells']:,.0f} cells, rho {_text_above(self.privacy.rho)}>"
         )

@@ -46,6 +46,10 @@ struct ResidualBasis {
   std::shared_ptr<const BasisInverse> inverse;  // copies of the basis share it
 
   bool is_identity() const { return std::holds_alternative<SubtractionMatrix>(matrix); }
+  // Whether every query is determined by what is measured, not only the attribute's own.
+  bool tells_cells_apart() const {
+    return is_identity() || std::get<IntegerMatrix>(matrix).num_rows >= size - 1;
+  }
   // All else follows from the attribute and the matrix.
   bool operator==(const ResidualBasis& other) const {
     return size == other.size && num_answers == other.num_answers && matrix == other.matrix;

@@ -58,14 +58,17 @@ std::string RowDigest(std::string_view plan_digest, int64_t set, int64_t part,
   return Sha256(text);
 }
 
+std::string InWords(const GuaranteeText& guarantee) {
+  return fmt::format("{}-zCDP; ({}, {})-differential privacy", guarantee.rho, guarantee.epsilon,
+                     guarantee.delta);
+}
+
 std::map<std::string, std::string> Metadata(const PlanFile& plan, const std::string& plan_json) {
-  const Guarantee guarantee = GuaranteeOf(plan.plan.pcost, plan.plan.budget.delta);
   return {{"residua_format", std::string(kFormat)},
           {"residua_version", fmt::format("{}", kFormatVersion)},
           {"residua_tool", fmt::format("residua {}", Version())},
           {"residua_neighbours", NeighboursInWords(plan.plan.protection)},
-          {"residua_guarantee", fmt::format("{}-zCDP; ({}, {})-differential privacy", guarantee.rho,
-                                            guarantee.epsilon, guarantee.delta)},
+          {"residua_guarantee", InWords(StatedGuarantee(plan.plan))},
           {"residua_plan", plan_json}};
 }
 
@@ -246,36 +249,47 @@ MeasurementWriter::MeasurementWriter(const std::filesystem::path& path, const Pl
       domain_(plan.plan.domain) {}
 
 void MeasurementWriter::Write(const NoisyResidual& residual) {
+  if (num_sets_ > 0 && !ListedBefore(last_set_, residual.attributes)) {
+    Fail(ErrorKind::kBadInput, "{} comes after {}; write sets in the order of MeasuredSets",
+         SetName(domain_, residual.attributes), SetName(domain_, last_set_));
+  }
+  last_set_ = residual.attributes;
+  if (const auto* narrow = std::get_if<std::vector<int64_t>>(&residual.values)) {
+    WriteValues(residual, *narrow);
+  } else {
+    std::visit([&](const auto& values) { WriteValues(residual, values); },
+               InLeastWidth(std::get<std::vector<Int128>>(residual.values)));
+  }
+  ++num_sets_;
+}
+
+template <typename Value>
+void MeasurementWriter::WriteValues(const NoisyResidual& residual,
+                                    const std::vector<Value>& values) {
+  if constexpr (std::is_same_v<Value, Int128>) CheckFitsDecimal(values);
   const std::vector<std::string> names = Names(domain_, residual.attributes);
   const std::string variance = ToString(residual.noise_variance);
-  std::visit(
-      [&](const auto& values) {
-        using Value = typename std::decay_t<decltype(values)>::value_type;
-        if constexpr (std::is_same_v<Value, Int128>) CheckFitsDecimal(values);
-        const auto size = static_cast<int64_t>(values.size());
-        for (int64_t part = 0; part * kValuesPerRow < size; ++part) {
-          const int64_t first = part * kValuesPerRow;
-          const int64_t last = std::min(size, first + kValuesPerRow);
-          std::vector<Value> piece(values.begin() + first, values.begin() + last);
-          ColumnOf<int64_t>(&batch_, kSet).push_back(num_sets_);
-          ColumnOf<int64_t>(&batch_, kPart).push_back(part);
-          ColumnOf<std::vector<std::string>>(&batch_, kAttributes).push_back(names);
-          ColumnOf<std::string>(&batch_, kVariance).push_back(variance);
-          ColumnOf<std::string>(&batch_, kDigest)
-              .push_back(RowDigest(plan_digest_, num_sets_, part, names, variance, piece));
-          ColumnOf<std::vector<int64_t>>(&batch_, kValues).emplace_back();
-          ColumnOf<std::vector<Int128>>(&batch_, kWideValues).emplace_back();
-          constexpr Column kColumn = std::is_same_v<Value, Int128> ? kWideValues : kValues;
-          ColumnOf<std::vector<Value>>(&batch_, kColumn).back() = std::move(piece);
-          batch_values_ += last - first;
-          if (batch_values_ >= kValuesPerBatch ||
-              static_cast<int64_t>(ColumnOf<int64_t>(&batch_, kSet).size()) == kMaxBatchRows) {
-            Flush();
-          }
-        }
-      },
-      residual.values);
-  ++num_sets_;
+  const auto size = static_cast<int64_t>(values.size());
+  for (int64_t part = 0; part * kValuesPerRow < size; ++part) {
+    const int64_t first = part * kValuesPerRow;
+    const int64_t last = std::min(size, first + kValuesPerRow);
+    std::vector<Value> piece(values.begin() + first, values.begin() + last);
+    ColumnOf<int64_t>(&batch_, kSet).push_back(num_sets_);
+    ColumnOf<int64_t>(&batch_, kPart).push_back(part);
+    ColumnOf<std::vector<std::string>>(&batch_, kAttributes).push_back(names);
+    ColumnOf<std::string>(&batch_, kVariance).push_back(variance);
+    ColumnOf<std::string>(&batch_, kDigest)
+        .push_back(RowDigest(plan_digest_, num_sets_, part, names, variance, piece));
+    ColumnOf<std::vector<int64_t>>(&batch_, kValues).emplace_back();
+    ColumnOf<std::vector<Int128>>(&batch_, kWideValues).emplace_back();
+    constexpr Column kColumn = std::is_same_v<Value, Int128> ? kWideValues : kValues;
+    ColumnOf<std::vector<Value>>(&batch_, kColumn).back() = std::move(piece);
+    batch_values_ += last - first;
+    if (batch_values_ >= kValuesPerBatch ||
+        static_cast<int64_t>(ColumnOf<int64_t>(&batch_, kSet).size()) == kMaxBatchRows) {
+      Flush();
+    }
+  }
 }
 
 void MeasurementWriter::Flush() {
@@ -312,11 +326,11 @@ MeasurementFile::MeasurementFile(const std::filesystem::path& path) : path_(path
                      ParseInteger(metadata["residua_version"]), kFormatVersion);
   plan_ = PlanFromJson(metadata["residua_plan"], name);
   plan_digest_ = Sha256(metadata["residua_plan"]);
-  const auto stated = Metadata(plan_, metadata["residua_plan"]);
-  for (const char* key : {"residua_neighbours", "residua_guarantee"}) {
-    if (metadata[key] != stated.at(key)) {
-      FailChanged(path_, "the guarantee it states is not its plan's");
-    }
+  const std::string& guarantee = metadata["residua_guarantee"];
+  if (metadata["residua_neighbours"] != NeighboursInWords(plan_.plan.protection) ||
+      (guarantee != InWords(StatedGuarantee(plan_.plan)) &&
+       guarantee != InWords(FirstStatedGuarantee(plan_.plan)))) {
+    FailChanged(path_, "the guarantee it states is not its plan's");
   }
   const std::vector<std::string> types = {"BIGINT",          "BIGINT",  "VARCHAR[]", "BIGINT[]",
                                           "DECIMAL(38,0)[]", "VARCHAR", "VARCHAR"};

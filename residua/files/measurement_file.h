@@ -14,6 +14,9 @@ namespace residua {
 // A measurement as it is stored: one Parquet file with the plan embedded, complete by itself. Each
 // attribute set has a row, or several where its values are many; each row carries a digest of
 // itself and of the plan. docs/formats.md describes every column.
+//
+// What is published is a function of the plan and the noisy values: sets must come in the order of
+// MeasuredSets, and their values are written InLeastWidth whatever width they come in.
 class MeasurementWriter {
  public:
   MeasurementWriter(const std::filesystem::path& path, const PlanFile& plan);
@@ -23,6 +26,8 @@ class MeasurementWriter {
   void Finish();
 
  private:
+  template <typename Value>
+  void WriteValues(const NoisyResidual& residual, const std::vector<Value>& values);
   void Flush();
 
   std::string plan_digest_;
@@ -31,6 +36,7 @@ class MeasurementWriter {
   Domain domain_;
   int64_t batch_values_ = 0;
   int64_t num_sets_ = 0;
+  AttributeSet last_set_;
 };
 
 class MeasurementFile {

@@ -15,6 +15,7 @@
 #include "residua/files/format_version.h"
 #include "residua/files/json_numbers.h"
 #include "residua/files/nesting.h"
+#include "residua/privacy/conversion.h"
 #include "residua/text/choice_text.h"
 #include "residua/text/workload_text.h"
 
@@ -26,7 +27,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view kFormat = "residua-plan";
 constexpr int kFormatVersion = 1;
 // A ledger knows a plan by its digest, whichever version of residua asks: all take it as the first
-// one did, which had its own version in it.
+// one did, which had its own version in it, and its own rounding of the guarantee.
 constexpr std::string_view kDigestVersion = "0.1.0";
 constexpr std::array<std::string_view, 15> kKeys = {
     "format",       "version",   "tool",      "privacy",    "data",
@@ -222,8 +223,7 @@ Workload WorkloadFromJson(const Json& json, const Domain& domain) {
   return workload;
 }
 
-Json PrivacyToJson(const Plan& plan) {
-  const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
+Json PrivacyToJson(const Plan& plan, const GuaranteeText& guarantee) {
   Json json;
   json["neighbours"] = NeighboursInWords(plan.protection);
   if (!plan.protection.identifier.empty()) {
@@ -331,6 +331,7 @@ void MechanismsFromJson(const Json& json, Plan* plan) {
     }
     plan->variances.push_back(
         ParseRational(mechanism.at("variance").get<std::string>(), "variance"));
+    CheckNoiseVariance(plan->variances.back());
   }
 }
 
@@ -392,13 +393,14 @@ PlanFile FromJson(const Json& json) {
 
 namespace {
 
-std::string ToJson(const PlanFile& file, std::string_view tool_version) {
+std::string ToJson(const PlanFile& file, std::string_view tool_version,
+                   const GuaranteeText& guarantee) {
   const Plan& plan = file.plan;
   Json json;
   json["format"] = kFormat;
   json["version"] = kFormatVersion;
   json["tool"] = fmt::format("residua {}", tool_version);
-  json["privacy"] = PrivacyToJson(plan);
+  json["privacy"] = PrivacyToJson(plan, guarantee);
   json["data"] = {{"source", file.data.source},
                   {"database", file.data.database},
                   {"query", file.data.query},
@@ -437,9 +439,25 @@ std::string ToJson(const PlanFile& file, std::string_view tool_version) {
 
 }  // namespace
 
-std::string PlanToJson(const PlanFile& file) { return ToJson(file, Version()); }
+GuaranteeText StatedGuarantee(const Plan& plan) {
+  const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
+  return {TextAbove(guarantee.rho), TextAbove(guarantee.epsilon), DeltaText(guarantee.delta)};
+}
 
-std::string PlanDigest(const Plan& plan) { return Sha256(ToJson({plan, {}}, kDigestVersion)); }
+GuaranteeText FirstStatedGuarantee(const Plan& plan) {
+  const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
+  return {fmt::format("{}", guarantee.rho),
+          fmt::format("{}", FirstEpsilonFromZcdp(guarantee.rho, guarantee.delta)),
+          fmt::format("{}", guarantee.delta)};
+}
+
+std::string PlanToJson(const PlanFile& file) {
+  return ToJson(file, Version(), StatedGuarantee(file.plan));
+}
+
+std::string PlanDigest(const Plan& plan) {
+  return Sha256(ToJson({plan, {}}, kDigestVersion, FirstStatedGuarantee(plan)));
+}
 
 PlanFile PlanFromJson(std::string_view text, const std::string& name) {
   try {
@@ -458,7 +476,9 @@ PlanFile PlanFromJson(std::string_view text, const std::string& name) {
     }
     PlanFile file = FromJson(json);
     // What the file says in words must be what its numbers say.
-    if (json.at("privacy") != PrivacyToJson(file.plan)) {
+    const Json& privacy = json.at("privacy");
+    if (privacy != PrivacyToJson(file.plan, StatedGuarantee(file.plan)) &&
+        privacy != PrivacyToJson(file.plan, FirstStatedGuarantee(file.plan))) {
       Fail(ErrorKind::kRefused, "the guarantee it states is not the one of its noise");
     }
     for (const auto& [key, value] : json.items()) {

@@ -16,6 +16,17 @@ struct PlanFile {
   bool operator==(const PlanFile&) const = default;
 };
 
+// The numbers of a plan's guarantee as its files say them, in words.
+struct GuaranteeText {
+  std::string rho;
+  std::string epsilon;
+  std::string delta;
+};
+// Rounded up.
+GuaranteeText StatedGuarantee(const Plan& plan);
+// As files of residua 0.1 and 0.2.0 say them: they are read as well.
+GuaranteeText FirstStatedGuarantee(const Plan& plan);
+
 std::string PlanToJson(const PlanFile& file);
 
 // Of the plan alone, wherever its file and its data are and whichever version of residua wrote it.

@@ -290,12 +290,11 @@ std::optional<Ledger::Refusal> Ledger::ReasonToRefuse(const Spend& spend) const 
   if (balance.spent + spend.pcost > balance.granted) {
     return Refusal{
         "over the budget",
-        fmt::format(
-            "{}: the budget does not allow it: rho {} was spent and {} is asked for, of {:.6g} "
-            "granted; plan for less, or residua ledger grant --rho {} --reason ...",
-            name_, TextAbove(balance.spent / 2), TextAbove(spend.pcost / 2),
-            ToDoubleDown(balance.granted / 2),
-            TextAbove((balance.spent + spend.pcost - balance.granted) / 2))};
+        fmt::format("{}: the budget does not allow it: rho {} was spent and {} is asked for, of {} "
+                    "granted; plan for less, or residua ledger grant --rho {} --reason ...",
+                    name_, TextAbove(balance.spent / 2), TextAbove(spend.pcost / 2),
+                    TextBelow(balance.granted / 2),
+                    TextAbove((balance.spent + spend.pcost - balance.granted) / 2))};
   }
   return std::nullopt;
 }

@@ -69,7 +69,7 @@ JointCovariance::JointCovariance(const ResidualIndex& index, std::span<const Att
       axis.is_ordinary = basis.is_identity();
       axis.squared_norm_z = 1 / static_cast<double>(basis.size);
       if (axis.is_ordinary) continue;
-      if (basis.inverse->residual.cols() < basis.size - 1) {
+      if (!basis.tells_cells_apart()) {
         Fail(ErrorKind::kBadInput,
              "the custom queries of '{}' do not tell its cells apart, so that there are no counts "
              "to make non-negative",

@@ -106,8 +106,11 @@ double FoldVariances(std::span<const double> residual, std::span<const double> c
   return variances[0];
 }
 
-double Covariance(const ResidualIndex& index, const ProductQuery& query_a,
-                  const ProductQuery& query_b) {
+namespace {
+
+// Of queries whose answers are determined.
+double CovarianceOfDetermined(const ResidualIndex& index, const ProductQuery& query_a,
+                              const ProductQuery& query_b) {
   std::vector<const ResidualIndex::Entry*> entries;
   index.FindSubsets(query_a.attributes(), &entries);
   if (query_a.attributes() != query_b.attributes()) {
@@ -147,17 +150,29 @@ double Covariance(const ResidualIndex& index, const ProductQuery& query_a,
   return outside * FoldVariances(residual, constant, variances);
 }
 
-double Variance(const ResidualIndex& index, const ProductQuery& query) {
-  return Covariance(index, query, query);
+// Nearly all bases determine every answer, which costs a comparison an attribute.
+void CheckAllDetermined(const ResidualIndex& index, const ProductQuery& query) {
+  for (const AttributeWeights& factor : query.factors()) {
+    const ResidualBasis& basis = index.basis(factor.attribute);
+    if (basis.tells_cells_apart()) continue;
+    const std::vector<double> weights = DenseWeights(factor, basis.size);
+    CheckDetermined(index.domain()[factor.attribute], basis,
+                    Eigen::Map<const Eigen::VectorXd>(weights.data(), basis.size));
+  }
 }
 
-void CheckDetermined(const ResidualIndex& index, const ProductQuery& query) {
-  for (const AttributeWeights& factor : query.factors()) {
-    const Attribute& attribute = index.domain()[factor.attribute];
-    const std::vector<double> weights = DenseWeights(factor, attribute.size);
-    CheckDetermined(attribute, index.basis(factor.attribute),
-                    Eigen::Map<const Eigen::VectorXd>(weights.data(), attribute.size));
-  }
+}  // namespace
+
+double Covariance(const ResidualIndex& index, const ProductQuery& query_a,
+                  const ProductQuery& query_b) {
+  CheckAllDetermined(index, query_a);
+  CheckAllDetermined(index, query_b);
+  return CovarianceOfDetermined(index, query_a, query_b);
+}
+
+double Variance(const ResidualIndex& index, const ProductQuery& query) {
+  CheckAllDetermined(index, query);
+  return CovarianceOfDetermined(index, query, query);
 }
 
 Estimate Answer(const ResidualIndex& index, const ProductQuery& query) {

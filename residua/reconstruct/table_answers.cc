@@ -12,15 +12,11 @@ namespace {
 // Relative error of [z | P] [1^T; matrix] on what it determines: rounding stays far below.
 constexpr double kReproduced = 1e-6;
 
-bool TellsAllCellsApart(const ResidualBasis& basis) {
-  return basis.is_identity() || basis.inverse->residual.cols() >= basis.size - 1;
-}
-
 }  // namespace
 
 void CheckDetermined(const Attribute& attribute, const ResidualBasis& basis,
                      const Eigen::VectorXd& query) {
-  if (TellsAllCellsApart(basis)) return;
+  if (basis.tells_cells_apart()) return;
   const auto& matrix = std::get<IntegerMatrix>(basis.matrix);
   const Eigen::VectorXd weights = basis.inverse->residual.transpose() * query;
   Eigen::VectorXd again =
@@ -32,7 +28,8 @@ void CheckDetermined(const Attribute& attribute, const ResidualBasis& basis,
           static_cast<double>(matrix.entries[static_cast<size_t>(row * matrix.num_columns + k)]);
     }
   }
-  if ((again - query).cwiseAbs().maxCoeff() > kReproduced * query.cwiseAbs().maxCoeff()) {
+  // Not-a-number fails this comparison too.
+  if (!((again - query).cwiseAbs().maxCoeff() <= kReproduced * query.cwiseAbs().maxCoeff())) {
     Fail(ErrorKind::kBadInput,
          "the custom queries of '{}' do not determine this answer; ask for combinations of them",
          attribute.name);
@@ -48,7 +45,7 @@ AxisAnswers MakeAxisAnswers(const Attribute& attribute, const ResidualBasis& bas
     axis.variances = {basis.mean};
     return axis;
   }
-  if (!TellsAllCellsApart(basis)) {
+  if (!basis.tells_cells_apart()) {
     for (int64_t k = 0; k < axis.size(); ++k) {
       CheckDetermined(attribute, basis, axis.queries.Row(k));
     }

@@ -45,11 +45,13 @@ void MeasureReserved(const MeasureRequest& request, const EncodedTable& table, L
   if (request.on_reserved) request.on_reserved();
   try {
     const auto num_sets = static_cast<int64_t>(MeasuredSets(plan).size());
-    int64_t num_measured = 0;
-    Measure(plan, table, request.options, [&](NoisyResidual&& residual) {
-      visit(std::move(residual));
-      if (request.on_sets) request.on_sets(++num_measured, num_sets);
-    });
+    MeasureOptions options = request.options;
+    // Where the file goes, there is room for its values.
+    if (!request.output.empty()) options.waiting.folder = FolderOf(request.output);
+    options.on_measured = [&](int64_t num_measured) {
+      if (request.on_sets) request.on_sets(num_measured, num_sets);
+    };
+    Measure(plan, table, options, visit);
     finish();
     ledger->Confirm(entry);
   } catch (const std::exception& error) {

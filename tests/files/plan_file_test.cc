@@ -86,6 +86,53 @@ TEST(PlanFileTest, KeepsTheMarkOfADraft) {
   EXPECT_THROW(CheckDomainIsPublic(read.plan.domain), Error);
 }
 
+// With words and digests that fit.
+TEST(PlanFileTest, VariancesThatAreNotPositiveAreRefused) {
+  for (const auto neighbours :
+       {Protection::Neighbours::kAddRemove, Protection::Neighbours::kReplaceOne}) {
+    const Spec spec = ParseSpec(kSpec, "spec.toml");
+    SelectRequest request = RequestOf(spec);
+    request.protection.neighbours = neighbours;
+    const PlanFile file{Select(request), spec.data};
+    ASSERT_EQ(PlanFromJson(PlanToJson(file), "plan.json"), file);
+    for (size_t k = 0; k < file.plan.variances.size(); ++k) {
+      for (const Rational& variance : {Rational(0), Rational(-1), Rational(-1, 1000000007)}) {
+        PlanFile forged = file;
+        forged.plan.variances[k] = variance;
+        try {
+          PlanFromJson(PlanToJson(forged), "plan.json");
+          ADD_FAILURE() << "accepted " << variance;
+        } catch (const Error& error) {
+          EXPECT_EQ(error.kind(), ErrorKind::kRefused) << error.what();
+          EXPECT_NE(std::string(error.what()).find("must be positive"), std::string::npos);
+        }
+      }
+    }
+  }
+}
+
+// Their guarantee in words has all digits of a double, of an epsilon that could be a little low.
+TEST(PlanFileTest, TheWordsOfEarlierVersionsAreRead) {
+  const PlanFile file = MakePlan();
+  nlohmann::ordered_json json = nlohmann::ordered_json::parse(PlanToJson(file));
+  const auto read_with = [&](const GuaranteeText& guarantee) {
+    json["privacy"]["guarantee"] =
+        fmt::format("{}-zCDP, and so ({}, {})-differential privacy, for discrete Gaussian noise",
+                    guarantee.rho, guarantee.epsilon, guarantee.delta);
+    json.erase("digest");
+    json["digest"] = Sha256(json.dump());
+    return PlanFromJson(json.dump(), "plan.json");
+  };
+  const GuaranteeText now = StatedGuarantee(file.plan);
+  const GuaranteeText first = FirstStatedGuarantee(file.plan);
+  EXPECT_EQ(now.rho, "0.333334");
+  EXPECT_GT(first.rho.size(), 12u);
+  EXPECT_EQ(read_with(now), file);
+  EXPECT_EQ(read_with(first), file);
+  EXPECT_THROW(read_with({now.rho, first.epsilon, now.delta}), Error);
+  EXPECT_THROW(read_with({now.rho, "5", now.delta}), Error);
+}
+
 TEST(PlanFileTest, EveryTruncationIsBadInput) {
   const std::string text = PlanToJson(MakePlan());
   for (size_t size = 0; size + 2 < text.size(); size += 7) {

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Installs residua and uses it as a stranger would: check_package.py CMAKE BUILD CXX
 
-Every installed header must compile alone and show nothing of DuckDB, JSON or TOML; nothing that was installed may name the
-folder it was built in; and the project beside this file must find the package, build, run, and be refused another minor
-version."""
+Every installed header must compile alone, include no header that was not installed, and show nothing of true counts, of
+noise that is made for tests, of DuckDB, JSON or TOML; the library must have no such noise in it; nothing that was installed
+may name the folder it was built in; and the project beside this file must find the package, build, run, and be refused
+another minor version."""
 import concurrent.futures
 import os
 import re
@@ -14,7 +15,9 @@ import tempfile
 cmake, build, cxx = sys.argv[1:]
 here = os.path.dirname(os.path.abspath(__file__))
 source = os.path.dirname(os.path.dirname(here))
-HIDDEN = re.compile(r"#include [<\"](duckdb|nlohmann/|toml\+\+/|sqlite3)")
+HIDDEN = re.compile(r"#include [<\"](duckdb|nlohmann/|toml\+\+/|sqlite3)|\b(class|struct) (True\w+|\w*Deterministic\w*|\w*Insecure\w*)")
+OWN = re.compile(r"#include [<\"](residua/[^>\"]+)[>\"]")
+TEST_NOISE = re.compile(r"insecure|deterministic|seeded", re.IGNORECASE)
 
 
 def run(*command):
@@ -34,9 +37,15 @@ def check_headers(include):
         sys.exit(f"only {len(headers)} headers were installed")
     for header in headers:
         with open(header, encoding="utf-8") as file:
-            shown = HIDDEN.search(file.read())
+            text = file.read()
+        shown = HIDDEN.search(text)
         if shown:
-            sys.exit(f"{header} shows {shown[1]}")
+            sys.exit(f"{header} shows {shown[1] or shown[3]}")
+        if re.match(r"true_|" + TEST_NOISE.pattern, os.path.basename(header)):
+            sys.exit(f"{header} is not for programs")
+        for name in OWN.findall(text):
+            if not os.path.exists(os.path.join(include, name)):
+                sys.exit(f"{header} includes {name}, which was not installed")
 
     def compile_alone(header):
         run(cxx, "-std=c++20", "-fsyntax-only", "-x", "c++", "-I", include, "-isystem", "/usr/include/eigen3", header)
@@ -44,6 +53,16 @@ def check_headers(include):
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         list(pool.map(compile_alone, headers))
     return len(headers)
+
+
+def check_symbols(prefix):
+    libraries = [name for name in files_in(prefix) if os.path.basename(name) == "libresidua.a"]
+    symbols = run("nm", "--demangle", "--defined-only", *libraries).splitlines()
+    if not any("residua::SecureBits::" in symbol for symbol in symbols):
+        sys.exit("the library has no symbols to look at")
+    for symbol in symbols:
+        if "residua::" in symbol and TEST_NOISE.search(symbol):
+            sys.exit(f"the library has {symbol}")
 
 
 def check_no_build_paths(prefix):
@@ -61,6 +80,7 @@ with tempfile.TemporaryDirectory() as scratch:
     os.rename(os.path.join(scratch, "prefix"), prefix)  # what is installed can be moved
     run(os.path.join(prefix, "bin", "residua"), "plan", "--domain", "2,3", "--marginals", "1")
     check_no_build_paths(prefix)
+    check_symbols(prefix)
     outside = os.path.join(scratch, "outside")
     configure = [cmake, "-S", here, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_CXX_COMPILER={cxx}", "-B"]
     refused = subprocess.run([*configure, os.path.join(scratch, "refused"), "-DWANTED=0.99"], capture_output=True)
