@@ -2,8 +2,8 @@
 
 #include "cli/commands.h"
 #include "residua/base/error.h"
-#include "residua/ledger/ledger.h"
 #include "residua/files/spec.h"
+#include "residua/ledger/ledger.h"
 
 namespace residua::cli {
 namespace {
@@ -89,13 +89,12 @@ void Forgive(const LedgerOptions& options) {
 }
 
 void Grant(const LedgerOptions& options) {
-  Objective unused;
-  const auto budget = ParsePrivacy(options.privacy, &unused);
+  const auto budget = ParsePrivacy(options.privacy);
   if (!budget || options.reason.empty()) {
     Fail(ErrorKind::kBadInput, "a grant needs --rho or --pcost, and a --reason");
   }
   Ledger ledger = Ledger::Open(FindLedger(options.path));
-  ledger.Grant(std::get<Budget>(*budget).pcost, options.reason);
+  ledger.Grant(std::get<Budget>(budget->target).pcost, options.reason);
   fmt::print("Granted; rho {} may now be spent in all.\n",
              TextBelow(ledger.CurrentBalance().granted / 2));
 }

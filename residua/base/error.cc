@@ -136,6 +136,12 @@ Error Error::At(std::string_view place) const {
   return Error(kind_, std::move(longer), problem_, remedy_);
 }
 
+Error Error::About(std::string_view subject) const {
+  Words longer = {WithoutControls(subject) + " "};
+  longer.insert(longer.end(), problem_.begin(), problem_.end());
+  return Error(kind_, place_, std::move(longer), remedy_);
+}
+
 Error internal::MakeError(ErrorKind kind, fmt::string_view format, fmt::format_args arguments) {
   std::string marked(format.data(), format.size());
   if (marked.starts_with("{}: ")) marked.replace(2, 2, 1, kAfterPlace);

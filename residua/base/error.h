@@ -80,6 +80,8 @@ class Error : public std::runtime_error {
   std::string Message(const StepWords& words) const;
   // The same error, with `place` in front of its own place.
   Error At(std::string_view place) const;
+  // The same error, with `subject` in front of its problem.
+  Error About(std::string_view subject) const;
 
  private:
   ErrorKind kind_;
@@ -120,14 +122,15 @@ template <typename... Args>
   }(internal::SafeArgument(args)...);
 }
 
-// Runs `work`. An error of its own gets `place` in front, unless its place begins with that.
+// Runs `work`. An error of its own gets `place` in front, unless that is empty or its place begins
+// with it.
 template <typename Work>
 auto AtPlace(std::string_view place, const Work& work) {
   try {
     return work();
   } catch (const Error& error) {
     const bool is_named = !error.place().empty() && PlainWords(error.place()).starts_with(place);
-    if (error.kind() == ErrorKind::kBroken || is_named) throw;
+    if (error.kind() == ErrorKind::kBroken || place.empty() || is_named) throw;
     throw error.At(place);
   }
 }

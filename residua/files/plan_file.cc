@@ -389,6 +389,41 @@ PlanFile FromJson(const Json& json) {
   return file;
 }
 
+PlanFile ParsePlan(std::string_view text) {
+  try {
+    CheckJsonNesting(text);
+    Json json = Json::parse(text);
+    if (!json.is_object() || json.value("format", "") != kFormat) {
+      Fail(ErrorKind::kBadInput, "this is not a plan; {}", Step{Step::Kind::kMakePlan});
+    }
+    const Json& version = json.at("version");
+    CheckFormatVersion("plan", WholeNumber<int64_t>(version), kFormatVersion);
+    const std::string digest = json.at("digest").get<std::string>();
+    json.erase("digest");
+    if (Sha256(json.dump()) != digest) {
+      Fail(ErrorKind::kRefused,
+           "the plan was changed after it was written (its digest does not fit); plan again");
+    }
+    PlanFile file = FromJson(json);
+    // What the file says in words must be what its numbers say.
+    const Json& privacy = json.at("privacy");
+    if (privacy != PrivacyToJson(file.plan, StatedGuarantee(file.plan)) &&
+        privacy != PrivacyToJson(file.plan, FirstStatedGuarantee(file.plan))) {
+      Fail(ErrorKind::kRefused, "the guarantee it states is not the one of its noise");
+    }
+    for (const auto& [key, value] : json.items()) {
+      if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
+        Fail(ErrorKind::kBadInput, "'{}' is no part of a plan", key);
+      }
+    }
+    return file;
+  } catch (const nlohmann::json::exception& error) {
+    const std::string_view what = error.what();  // "[json.exception...] explanation"
+    Fail(ErrorKind::kBadInput, "is not a plan, or incomplete; {} ({})", Step{Step::Kind::kMakePlan},
+         what.substr(std::min(what.size(), what.find("] ") + 2)));
+  }
+}
+
 }  // namespace
 
 namespace {
@@ -460,42 +495,7 @@ std::string PlanDigest(const Plan& plan) {
 }
 
 PlanFile PlanFromJson(std::string_view text, const std::string& name) {
-  try {
-    CheckJsonNesting(text);
-    Json json = Json::parse(text);
-    if (!json.is_object() || json.value("format", "") != kFormat) {
-      Fail(ErrorKind::kBadInput, "this is not a plan; make one with residua plan SPEC -o PLAN");
-    }
-    const Json& version = json.at("version");
-    CheckFormatVersion("plan", WholeNumber<int64_t>(version), kFormatVersion);
-    const std::string digest = json.at("digest").get<std::string>();
-    json.erase("digest");
-    if (Sha256(json.dump()) != digest) {
-      Fail(ErrorKind::kRefused,
-           "the plan was changed after it was written (its digest does not fit); plan again");
-    }
-    PlanFile file = FromJson(json);
-    // What the file says in words must be what its numbers say.
-    const Json& privacy = json.at("privacy");
-    if (privacy != PrivacyToJson(file.plan, StatedGuarantee(file.plan)) &&
-        privacy != PrivacyToJson(file.plan, FirstStatedGuarantee(file.plan))) {
-      Fail(ErrorKind::kRefused, "the guarantee it states is not the one of its noise");
-    }
-    for (const auto& [key, value] : json.items()) {
-      if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
-        Fail(ErrorKind::kBadInput, "'{}' is no part of a plan", key);
-      }
-    }
-    return file;
-  } catch (const nlohmann::json::exception& error) {
-    const std::string_view what = error.what();  // "[json.exception...] explanation"
-    Fail(ErrorKind::kBadInput,
-         "{}: is not a plan, or not a whole one; make one with residua plan SPEC -o PLAN ({})",
-         name, what.substr(std::min(what.size(), what.find("] ") + 2)));
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::kBroken) throw;
-    throw Error(error.kind(), fmt::format("{}: {}", name, error.what()));
-  }
+  return AtPlace(name, [&] { return ParsePlan(text); });
 }
 
 void WritePlan(const std::filesystem::path& path, const PlanFile& file) {

@@ -62,8 +62,7 @@ class SpecReader : TomlReader {
     std::vector<Attribute> attributes;
     for (const auto& [name, node] : InFileOrder(table)) {
       if (!node->is_table()) {
-        FailAt(*node, Join("attributes", name),
-               fmt::format("must be a table; write [attributes.{}]", name));
+        FailAt(*node, Join("attributes", name), "must be a table; write [attributes.{}]", name);
       }
       attributes.push_back(ReadAttribute(name, *node->as_table()));
     }
@@ -123,10 +122,10 @@ class SpecReader : TomlReader {
       attribute.read_from_data = At(*node, key, [&] { return ParseCheck(String(*node, key)); });
     }
     if (attribute.size < 2) {
-      FailAt(table, path, fmt::format("has size {}; it needs at least 2 cells", attribute.size));
+      FailAt(table, path, "has size {}; it needs at least 2 cells", attribute.size);
     }
     if (attribute.size > Domain::kMaxAttributeSize) {
-      FailAt(table, path, fmt::format("has more than {} cells", Domain::kMaxAttributeSize));
+      FailAt(table, path, "has more than {} cells", Domain::kMaxAttributeSize);
     }
     ReadQueryDetails(table, path, &attribute);
     return attribute;
@@ -137,14 +136,14 @@ class SpecReader : TomlReader {
     const toml::node* hierarchy = table.get("hierarchy");
     if ((hierarchy != nullptr) != (attribute->queries == QueryKind::kHierarchy)) {
       FailAt(table, path,
-             "needs both queries = \"hierarchy\" and hierarchy = { group = [values], ... }, or "
+             "needs both queries = \"hierarchy\" and hierarchy = {{ group = [values], ... }}, or "
              "neither");
     }
     if (hierarchy != nullptr) ReadHierarchy(*hierarchy, path + ".hierarchy", attribute);
     const toml::node* custom = table.get("custom");
     if ((custom != nullptr) != (attribute->queries == QueryKind::kCustom)) {
       FailAt(table, path,
-             "needs both queries = \"custom\" and custom = { matrix = \"FILE\" }, or neither");
+             "needs both queries = \"custom\" and custom = {{ matrix = \"FILE\" }}, or neither");
     }
     if (custom != nullptr) ReadCustom(*custom, path + ".custom", attribute);
     At(table, path, [&] { CheckQueries(*attribute); });
@@ -152,7 +151,8 @@ class SpecReader : TomlReader {
 
   // Leaves are lists of values, inner groups are tables. Levels are stacked from the lowest up.
   void ReadHierarchy(const toml::node& node, const std::string& key, Attribute* attribute) const {
-    if (!node.is_table()) FailAt(node, key, "must be a table such as { north = [\"N1\", \"N2\"] }");
+    if (!node.is_table())
+      FailAt(node, key, "must be a table such as {{ north = [\"N1\", \"N2\"] }}");
     const int64_t num_leaves = attribute->size - (attribute->encoding.null_cell ? 1 : 0);
     std::map<std::string, int64_t> leaves;
     for (int64_t cell = 0; cell < num_leaves; ++cell) leaves[CellLabel(*attribute, cell)] = cell;
@@ -174,14 +174,13 @@ class SpecReader : TomlReader {
               const std::string leaf = truth ? (*truth ? "true" : "false") : Number(item, key);
               const auto place = leaves.find(leaf);
               if (place == leaves.end()) {
-                FailAt(item, Join(key, name),
-                       fmt::format("lists '{}', which is not a value of the attribute", leaf));
+                FailAt(item, Join(key, name), "lists '{}', which is not a value of the attribute",
+                       leaf);
               }
               std::string& group = group_of[static_cast<size_t>(place->second)];
               if (!group.empty()) {
-                FailAt(
-                    item, key,
-                    fmt::format("lists '{}' twice, in '{}' and '{}'; keep one", leaf, group, name));
+                FailAt(item, key, "lists '{}' twice, in '{}' and '{}'; keep one", leaf, group,
+                       name);
               }
               group = name;
               below.second.push_back(place->second);
@@ -194,7 +193,7 @@ class SpecReader : TomlReader {
     read("", node);
     for (const auto& [leaf, cell] : leaves) {
       if (group_of[static_cast<size_t>(cell)].empty()) {
-        FailAt(node, key, fmt::format("lacks the value '{}'; put it in a group", leaf));
+        FailAt(node, key, "lacks the value '{}'; put it in a group", leaf);
       }
     }
     std::stable_sort(groups.begin(), groups.end(),
@@ -206,8 +205,7 @@ class SpecReader : TomlReader {
           std::any_of(attribute->groups.begin(), attribute->groups.end(),
                       [&](const CellGroup& other) { return other.name == group.name; });
       if (taken) {
-        FailAt(node, key,
-               fmt::format("has two groups or values named '{}'; rename one", group.name));
+        FailAt(node, key, "has two groups or values named '{}'; rename one", group.name);
       }
       attribute->groups.push_back(std::move(group));
     }
@@ -215,7 +213,8 @@ class SpecReader : TomlReader {
 
   void ReadCustom(const toml::node& node, const std::string& key, Attribute* attribute) const {
     const toml::table* table = node.as_table();
-    if (table == nullptr) FailAt(node, key, "must be a table such as { matrix = \"queries.csv\" }");
+    if (table == nullptr)
+      FailAt(node, key, "must be a table such as {{ matrix = \"queries.csv\" }}");
     CheckKeys(*table, key, {"matrix", "strategy"});
     const toml::node* matrix = table->get("matrix");
     if (matrix == nullptr) FailAt(node, key, "needs matrix = \"FILE\"");
@@ -237,9 +236,8 @@ class SpecReader : TomlReader {
     int64_t span = 0;
     if (__builtin_sub_overflow(integers.last, integers.first, &span) || span < 0 ||
         span >= Domain::kMaxAttributeSize) {
-      FailAt(node, key,
-             fmt::format("[{}, {}] is not an increasing range of at most 2^40 integers",
-                         integers.first, integers.last));
+      FailAt(node, key, "[{}, {}] is not an increasing range of at most 2^40 integers",
+             integers.first, integers.last);
     }
     attribute->size = span + 1;
     attribute->encoding.cells = integers;
@@ -278,7 +276,7 @@ class SpecReader : TomlReader {
     std::vector<std::string> sorted = list.values;
     std::sort(sorted.begin(), sorted.end());
     const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
-    if (twice != sorted.end()) FailAt(node, key, fmt::format("lists '{}' twice", *twice));
+    if (twice != sorted.end()) FailAt(node, key, "lists '{}' twice", *twice);
     attribute->size = static_cast<int64_t>(list.values.size());
     attribute->encoding.cells = std::move(list);
   }
@@ -298,7 +296,7 @@ class SpecReader : TomlReader {
       if (!attribute.encoding.null_cell) FailAt(node, key, "\"null\" needs null = true beside it");
       return OutsidePolicy::kNull;
     }
-    FailAt(node, key, fmt::format("'{}' is not known; choose error, clamp, drop or null", text));
+    FailAt(node, key, "'{}' is not known; choose error, clamp, drop or null", text);
   }
 
   AttributeSet ReadSet(const toml::node& node, const Domain& domain) const {
@@ -367,7 +365,9 @@ class SpecReader : TomlReader {
     read("max_std_dev", &text.max_std_dev);
     read("target_loss", &text.target_loss);
     ReadProtection(table, spec);
-    spec->target = At(table, "privacy", [&] { return ParsePrivacy(text, &spec->objective); });
+    const auto privacy = At(table, "privacy", [&] { return ParsePrivacy(text); });
+    if (privacy) spec->target = privacy->target;
+    if (privacy && privacy->bounds_every_cell) spec->objective = kEveryCell;
   }
 
   void ReadProtection(const toml::table& table, Spec* spec) const {
@@ -418,16 +418,12 @@ Protection::Neighbours ParseNeighbours(const std::string& text) {
 }
 
 Spec ParseSpec(std::string_view text, const std::string& name) {
-  try {
-    CheckTomlKeys(text);
-  } catch (const Error& error) {
-    throw Error(error.kind(), fmt::format("{}: {}", name, error.what()));
-  }
+  AtPlace(name, [&] { CheckTomlKeys(text); });
   try {
     return SpecReader(name).Read(toml::parse(text, name));
   } catch (const toml::parse_error& error) {
-    Fail(ErrorKind::kBadInput, "{}:{}: not valid TOML: {}", name, error.source().begin.line,
-         error.description());
+    Fail(ErrorKind::kBadInput, "{}: not valid TOML: {}",
+         fmt::format("{}:{}", name, error.source().begin.line), error.description());
   }
 }
 

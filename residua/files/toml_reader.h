@@ -21,22 +21,26 @@ class TomlReader {
 
   const std::string& name() const { return name_; }
 
+  // The format reads "PROBLEM; REMEDY", and follows the key.
+  template <typename... Args>
   [[noreturn]] void FailAt(const toml::node& node, std::string_view key,
-                           std::string_view message) const {
-    Fail(ErrorKind::kBadInput, "{}:{}: {} {}", name_, node.source().begin.line, key, message);
+                           fmt::format_string<Args...> format, Args&&... args) const {
+    try {
+      Fail(ErrorKind::kBadInput, format, std::forward<Args>(args)...);
+    } catch (const Error& error) {
+      throw error.About(key).At(LineOf(node));
+    }
   }
 
-  // Runs `work`; an error of the library gets this file's name, line and key in front.
+  // Runs `work`; an error that does not name this file gets its name, line and key in front.
   template <typename Work>
   auto At(const toml::node& node, std::string_view key, const Work& work) const {
     try {
       return work();
     } catch (const Error& error) {
-      if (error.kind() == ErrorKind::kBroken || std::string_view(error.what()).starts_with(name_)) {
-        throw;
-      }
-      throw Error(error.kind(),
-                  fmt::format("{}:{}: {}: {}", name_, node.source().begin.line, key, error.what()));
+      const bool is_named = PlainWords(error.place()).starts_with(name_);
+      if (error.kind() == ErrorKind::kBroken || is_named) throw;
+      throw error.At(fmt::format("{}: {}", LineOf(node), key));
     }
   }
 
@@ -48,7 +52,7 @@ class TomlReader {
       for (const std::string_view k : known) {
         list += fmt::format("{}{}", list.empty() ? "" : ", ", k);
       }
-      FailAt(node, Join(path, key.str()), fmt::format("is not a known key; known are {}", list));
+      FailAt(node, Join(path, key.str()), "is not a known key; known are {}", list);
     }
   }
 
@@ -59,7 +63,7 @@ class TomlReader {
   const toml::table* Table(const toml::table& parent, std::string_view key) const {
     const toml::node* node = parent.get(key);
     if (node == nullptr) return nullptr;
-    if (!node->is_table()) FailAt(*node, key, fmt::format("must be a table; write [{}]", key));
+    if (!node->is_table()) FailAt(*node, key, "must be a table; write [{}]", key);
     return node->as_table();
   }
 
@@ -102,6 +106,10 @@ class TomlReader {
   }
 
  private:
+  std::string LineOf(const toml::node& node) const {
+    return fmt::format("{}:{}", name_, node.source().begin.line);
+  }
+
   std::string name_;
 };
 
