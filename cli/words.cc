@@ -3,35 +3,35 @@
 namespace residua::cli {
 namespace {
 
-std::string CommandWords(const Step& step) {
-  const auto& arguments = step.arguments;
-  switch (step.kind) {
-    case Step::Kind::kSetting:
+std::string CommandWords(const Phrase& phrase) {
+  const auto& arguments = phrase.arguments;
+  switch (phrase.kind) {
+    case Phrase::Kind::kSetting:
       return fmt::format("{} = {}", arguments[0], arguments[1]);
-    case Step::Kind::kOption:
+    case Phrase::Kind::kOption:
       return "--" + arguments[0];
-    case Step::Kind::kOtherOutput:
+    case Phrase::Kind::kOtherOutput:
       return "choose another -o";
-    case Step::Kind::kNameData:
+    case Phrase::Kind::kNameData:
       return "add --data FILE";
-    case Step::Kind::kForgive:
+    case Phrase::Kind::kForgive:
       return arguments.size() == 1
                  ? fmt::format("residua ledger forgive {}", arguments[0])
                  : fmt::format("residua ledger forgive {} --ledger {} --reason ...", arguments[0],
                                arguments[1]);
-    case Step::Kind::kGrant:
+    case Phrase::Kind::kGrant:
       return fmt::format("residua ledger grant --rho {} --reason ...", arguments[0]);
-    case Step::Kind::kMeasureAgain:
+    case Phrase::Kind::kMeasureAgain:
       return "residua measure PLAN --again";
-    case Step::Kind::kOtherLedger:
+    case Phrase::Kind::kOtherLedger:
       return "keep another ledger with --ledger";
-    case Step::Kind::kMakePlan:
+    case Phrase::Kind::kMakePlan:
       return "make one with residua plan SPEC -o PLAN";
-    case Step::Kind::kMakeMeasurements:
+    case Phrase::Kind::kMakeMeasurements:
       return "make one with residua measure PLAN";
-    case Step::Kind::kMakeLedger:
+    case Phrase::Kind::kMakeLedger:
       return "residua measure makes one";
-    case Step::Kind::kMakeTables:
+    case Phrase::Kind::kMakeTables:
       return "make tables of it with residua tables";
   }
   RESIDUA_CHECK(false);

@@ -9,33 +9,33 @@ namespace {
 // escaped before.
 constexpr char kAfterPlace = '\x1c';
 constexpr char kBeforeRemedy = '\x1d';
-constexpr char kStep = '\x1e';      // before and after a step
-constexpr char kArgument = '\x1f';  // before each argument of a step
+constexpr char kPhrase = '\x1e';    // before and after a phrase
+constexpr char kArgument = '\x1f';  // before each argument of a phrase
 
-// A step from what stands between its marks.
-Step StepFromMark(std::string_view mark) {
+// A phrase from what stands between its marks.
+Phrase PhraseFromMark(std::string_view mark) {
   int kind = 0;
   const auto [end, error] = std::from_chars(mark.data(), mark.data() + mark.size(), kind);
-  Step step{static_cast<Step::Kind>(kind)};
+  Phrase phrase{static_cast<Phrase::Kind>(kind)};
   mark.remove_prefix(static_cast<size_t>(end - mark.data()));
   while (!mark.empty()) {
     mark.remove_prefix(1);
     const size_t length = std::min(mark.find(kArgument), mark.size());
-    step.arguments.emplace_back(mark.substr(0, length));
+    phrase.arguments.emplace_back(mark.substr(0, length));
     mark.remove_prefix(length);
   }
-  return step;
+  return phrase;
 }
 
 Words WordsFromMarks(std::string_view text) {
   Words words;
   while (!text.empty()) {
-    const size_t begin = std::min(text.find(kStep), text.size());
+    const size_t begin = std::min(text.find(kPhrase), text.size());
     if (begin > 0) words.emplace_back(WithoutControls(text.substr(0, begin)));
     text.remove_prefix(begin);
     if (text.empty()) break;
-    const size_t end = text.find(kStep, 1);
-    words.emplace_back(StepFromMark(text.substr(1, end - 1)));
+    const size_t end = text.find(kPhrase, 1);
+    words.emplace_back(PhraseFromMark(text.substr(1, end - 1)));
     text.remove_prefix(end + 1);
   }
   return words;
@@ -50,24 +50,24 @@ std::string_view TakeUpTo(char mark, std::string_view* text) {
   return before;
 }
 
-std::string InWords(const Words& words, const StepWords& step_words) {
+std::string InWords(const Words& words, const PhraseWords& phrase_words) {
   std::string text;
   for (const auto& word : words) {
     const auto* plain = std::get_if<std::string>(&word);
-    text += plain != nullptr ? *plain : step_words(std::get<Step>(word));
+    text += plain != nullptr ? *plain : phrase_words(std::get<Phrase>(word));
   }
   return text;
 }
 
 std::string Line(const Words& place, const Words& problem, const Words& remedy,
-                 const StepWords& words) {
+                 const PhraseWords& words) {
   std::string line = InWords(problem, words);
   if (!place.empty()) line = InWords(place, words) + ": " + line;
   if (!remedy.empty()) line += "; " + InWords(remedy, words);
   return line;
 }
 
-std::string PlainStep(const Step& step) { return PlainWords(step); }
+std::string PlainPhrase(const Phrase& phrase) { return PlainWords(phrase); }
 
 }  // namespace
 
@@ -83,49 +83,49 @@ std::string WithoutControls(std::string_view text) {
   return shown;
 }
 
-std::string PlainWords(const Step& step) {
-  const auto& arguments = step.arguments;
-  switch (step.kind) {
-    case Step::Kind::kSetting:
+std::string PlainWords(const Phrase& phrase) {
+  const auto& arguments = phrase.arguments;
+  switch (phrase.kind) {
+    case Phrase::Kind::kSetting:
       return fmt::format("{} = {}", arguments[0], arguments[1]);
-    case Step::Kind::kOption:
+    case Phrase::Kind::kOption:
       return arguments[0];
-    case Step::Kind::kOtherOutput:
+    case Phrase::Kind::kOtherOutput:
       return "choose another place";
-    case Step::Kind::kNameData:
+    case Phrase::Kind::kNameData:
       return "say where it is";
-    case Step::Kind::kForgive:
+    case Phrase::Kind::kForgive:
       return arguments.size() == 1
                  ? fmt::format("forgive entry {}", arguments[0])
                  : fmt::format("forgive entry {} of {}", arguments[0], arguments[1]);
-    case Step::Kind::kGrant:
+    case Phrase::Kind::kGrant:
       return fmt::format("grant rho {} more", arguments[0]);
-    case Step::Kind::kMeasureAgain:
+    case Phrase::Kind::kMeasureAgain:
       return "ask for it to be measured again";
-    case Step::Kind::kOtherLedger:
+    case Phrase::Kind::kOtherLedger:
       return "keep another ledger";
-    case Step::Kind::kMakePlan:
+    case Phrase::Kind::kMakePlan:
       return "make a plan";
-    case Step::Kind::kMakeMeasurements:
+    case Phrase::Kind::kMakeMeasurements:
       return "measure a plan";
-    case Step::Kind::kMakeLedger:
+    case Phrase::Kind::kMakeLedger:
       return "measuring makes one";
-    case Step::Kind::kMakeTables:
+    case Phrase::Kind::kMakeTables:
       return "make tables of it";
   }
   RESIDUA_CHECK(false);
 }
 
-std::string PlainWords(const Words& words) { return InWords(words, PlainStep); }
+std::string PlainWords(const Words& words) { return InWords(words, PlainPhrase); }
 
 Error::Error(ErrorKind kind, Words place, Words problem, Words remedy)
-    : std::runtime_error(Line(place, problem, remedy, PlainStep)),
+    : std::runtime_error(Line(place, problem, remedy, PlainPhrase)),
       kind_(kind),
       place_(std::move(place)),
       problem_(std::move(problem)),
       remedy_(std::move(remedy)) {}
 
-std::string Error::Message(const StepWords& words) const {
+std::string Error::Message(const PhraseWords& words) const {
   return Line(place_, problem_, remedy_, words);
 }
 
@@ -158,11 +158,11 @@ Error internal::MakeError(ErrorKind kind, fmt::string_view format, fmt::format_a
 
 }  // namespace residua
 
-fmt::format_context::iterator fmt::formatter<residua::Step>::format(
-    const residua::Step& step, fmt::format_context& context) const {
-  auto out = fmt::format_to(context.out(), "{}{}", residua::kStep, static_cast<int>(step.kind));
-  for (const std::string& argument : step.arguments) {
+fmt::format_context::iterator fmt::formatter<residua::Phrase>::format(
+    const residua::Phrase& phrase, fmt::format_context& context) const {
+  auto out = fmt::format_to(context.out(), "{}{}", residua::kPhrase, static_cast<int>(phrase.kind));
+  for (const std::string& argument : phrase.arguments) {
     out = fmt::format_to(out, "{}{}", residua::kArgument, residua::WithoutControls(argument));
   }
-  return fmt::format_to(out, "{}", residua::kStep);
+  return fmt::format_to(out, "{}", residua::kPhrase);
 }

@@ -24,7 +24,7 @@ std::string WithoutControls(std::string_view text);
 
 // Something to set, name or do that each front end has its own words for: a flag or a command of
 // the command line, an argument or a call in Python. It is passed to Fail like any other argument.
-struct Step {
+struct Phrase {
   enum class Kind {
     kSetting,           // of an attribute, {name, value}: outside = "drop"
     kOption,            // of the call, {name}: --max-std-dev
@@ -47,20 +47,20 @@ struct Step {
 
 // A mark that Fail finds again.
 template <>
-struct fmt::formatter<residua::Step> {
+struct fmt::formatter<residua::Phrase> {
   constexpr auto parse(fmt::format_parse_context& context) { return context.begin(); }
-  fmt::format_context::iterator format(const residua::Step& step,
+  fmt::format_context::iterator format(const residua::Phrase& phrase,
                                        fmt::format_context& context) const;
 };
 
 namespace residua {
 
-// Text, and steps in it.
-using Words = std::vector<std::variant<std::string, Step>>;
-using StepWords = std::function<std::string(const Step&)>;
+// Text, and phrases in it.
+using Words = std::vector<std::variant<std::string, Phrase>>;
+using PhraseWords = std::function<std::string(const Phrase&)>;
 
-// The library's own words for a step, which name no flag, command or call.
-std::string PlainWords(const Step& step);
+// The library's own words for a phrase, which name no flag, command or call.
+std::string PlainWords(const Phrase& phrase);
 std::string PlainWords(const Words& words);
 
 // The only exception type residua throws on purpose. Its parts are data, so that front ends can
@@ -76,8 +76,8 @@ class Error : public std::runtime_error {
   const Words& problem() const { return problem_; }
   const Words& remedy() const { return remedy_; }  // may be empty
 
-  // The line, with `words` for its steps.
-  std::string Message(const StepWords& words) const;
+  // The line, with `words` for its phrases.
+  std::string Message(const PhraseWords& words) const;
   // The same error, with `place` in front of its own place.
   Error At(std::string_view place) const;
   // The same error, with `subject` in front of its problem.

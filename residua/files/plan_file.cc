@@ -394,7 +394,7 @@ PlanFile ParsePlan(std::string_view text) {
     CheckJsonNesting(text);
     Json json = Json::parse(text);
     if (!json.is_object() || json.value("format", "") != kFormat) {
-      Fail(ErrorKind::kBadInput, "this is not a plan; {}", Step{Step::Kind::kMakePlan});
+      Fail(ErrorKind::kBadInput, "this is not a plan; {}", Phrase{Phrase::Kind::kMakePlan});
     }
     const Json& version = json.at("version");
     CheckFormatVersion("plan", WholeNumber<int64_t>(version), kFormatVersion);
@@ -419,8 +419,8 @@ PlanFile ParsePlan(std::string_view text) {
     return file;
   } catch (const nlohmann::json::exception& error) {
     const std::string_view what = error.what();  // "[json.exception...] explanation"
-    Fail(ErrorKind::kBadInput, "is not a plan, or incomplete; {} ({})", Step{Step::Kind::kMakePlan},
-         what.substr(std::min(what.size(), what.find("] ") + 2)));
+    Fail(ErrorKind::kBadInput, "is not a plan, or incomplete; {} ({})",
+         Phrase{Phrase::Kind::kMakePlan}, what.substr(std::min(what.size(), what.find("] ") + 2)));
   }
 }
 

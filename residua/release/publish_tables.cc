@@ -90,7 +90,7 @@ void CheckWholeAnswers(const Attribute& attribute, const QueryMatrix& queries) {
       Fail(ErrorKind::kBadInput,
            "the queries of '{}' weight cells by {}, so that whole cells do not give whole answers; "
            "leave out {}, or ask for the cells",
-           attribute.name, weight, Step{Step::Kind::kOption, {"integers"}});
+           attribute.name, weight, Phrase{Phrase::Kind::kOption, {"integers"}});
     }
   }
 }

@@ -32,7 +32,7 @@ void Release::Save(const std::filesystem::path& path) const {
   if (std::filesystem::exists(path)) {
     Fail(ErrorKind::kRefused,
          "{}: exists already; a measurement is paid for and not overwritten, {}", path.string(),
-         Step{Step::Kind::kOtherOutput});
+         Phrase{Phrase::Kind::kOtherOutput});
   }
   MeasurementWriter writer(path, {plan(), {}});
   for (const NoisyResidual& residual : residuals_) writer.Write(residual);
@@ -60,9 +60,7 @@ ProductQuery Release::Question(std::string_view text) const {
   return ParseQuestion(text, plan().domain);
 }
 
-Estimate Release::Answer(const ProductQuery& query) const {
-  return residua::Answer(index_, query);
-}
+Estimate Release::Answer(const ProductQuery& query) const { return residua::Answer(index_, query); }
 
 double Release::Covariance(const ProductQuery& a, const ProductQuery& b) const {
   return residua::Covariance(index_, a, b);

@@ -18,7 +18,7 @@ namespace {
 // memory.
 constexpr int64_t kMaxAttributes = 100'000;
 
-Step DomainOption() { return {Step::Kind::kOption, {"domain"}}; }
+Phrase DomainOption() { return {Phrase::Kind::kOption, {"domain"}}; }
 
 // Of a name, when looking for the one that was meant: comparing takes time by the square of it.
 constexpr size_t kMaxCompared = 64;

@@ -44,18 +44,18 @@ TEST(Error, TakesNoMarksFromArguments) {
 }
 
 TEST(Error, LetsFrontEndsWordItsSteps) {
-  const Error error =
-      Thrown("{}: the budget is used up; {}, or {}", "a.ledger", Step{Step::Kind::kGrant, {"0.5"}},
-             Step{Step::Kind::kForgive, {"3", "a \x1e.ledger"}});
+  const Error error = Thrown("{}: the budget is used up; {}, or {}", "a.ledger",
+                             Phrase{Phrase::Kind::kGrant, {"0.5"}},
+                             Phrase{Phrase::Kind::kForgive, {"3", "a \x1e.ledger"}});
   EXPECT_STREQ(error.what(),
                "a.ledger: the budget is used up; grant rho 0.5 more, or forgive entry 3 of a "
                "\\x1e.ledger");
-  EXPECT_EQ(
-      error.Message([](const Step& step) {
-        return fmt::format("<{}:{}>", static_cast<int>(step.kind), fmt::join(step.arguments, "|"));
-      }),
-      fmt::format("a.ledger: the budget is used up; <{}:0.5>, or <{}:3|a \\x1e.ledger>",
-                  static_cast<int>(Step::Kind::kGrant), static_cast<int>(Step::Kind::kForgive)));
+  EXPECT_EQ(error.Message([](const Phrase& phrase) {
+    return fmt::format("<{}:{}>", static_cast<int>(phrase.kind), fmt::join(phrase.arguments, "|"));
+  }),
+            fmt::format("a.ledger: the budget is used up; <{}:0.5>, or <{}:3|a \\x1e.ledger>",
+                        static_cast<int>(Phrase::Kind::kGrant),
+                        static_cast<int>(Phrase::Kind::kForgive)));
 }
 
 TEST(Error, GetsItsPlaceInFrontOnce) {
