@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/inotify.h>
+#include <unistd.h>
 
+#include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <limits>
 
@@ -323,6 +327,83 @@ TEST_F(DataSourceTest, SurvivesHostileNames) {
   EXPECT_EQ(ReadOne({"odd.parquet", "", ""}, Integers("a\"b'c", 0, 3)), (Codes{1}));
   EXPECT_EQ(ReadOne({"odd.parquet", "", ""}, Integers("SELECT", 0, 3)), (Codes{2}));
   EXPECT_EQ(ReadOne({"odd.json", "", ""}, Integers("a\"b'c", 0, 3)), (Codes{1}));
+}
+
+// One file is read, the one of that name, and only what is in it.
+TEST_F(DataSourceTest, APathIsOneFile) {
+  for (const std::string folder : {"a=7", "c0=7", "~", "file:", "d[1]", "d1"}) {
+    std::filesystem::create_directory(folder);
+  }
+  Sql("", {"COPY (SELECT 1 AS a) TO 'a=7/t.parquet'", "COPY (SELECT 1 AS a) TO 'a=7/t.json'"});
+  Write("c0=7/t.csv", "a\n1\n");
+  const Attribute a = Integers("a", 0, 9);
+  for (const std::string path : {"a=7/t.parquet", "a=7/t.json", "c0=7/t.csv"}) {
+    EXPECT_EQ(ReadOne({path, "", ""}, a), (Codes{1})) << path;
+  }
+  // Patterns, each beside a file that it matches.
+  const std::vector<std::string> patterns = {"x[1].csv",   "s*.csv",  "q?.csv",
+                                             "d[1]/t.csv", "~/t.csv", "file:/t.csv"};
+  for (const std::string& path : patterns) Write(path, "a\n3\n");
+  for (const std::string other : {"x1.csv", "sz.csv", "qq.csv", "d1/t.csv"}) {
+    Write(other, "a\n4\n");
+  }
+  for (const std::string& path : patterns) {
+    EXPECT_EQ(ReadOne({path, "", ""}, a), (Codes{3})) << path;
+    EXPECT_EQ(ReadOne({std::filesystem::absolute(path).string(), "", ""}, a), (Codes{3})) << path;
+  }
+  for (const std::string database : {"plain.duckdb", "sqlite:x"}) {
+    Sql("./" + database, {"CREATE TABLE t AS SELECT 5 AS a"});
+    EXPECT_EQ(ReadOne({"", database, "SELECT a FROM t"}, a), (Codes{5}));
+  }
+  std::filesystem::copy("plain.duckdb", ":memory:");
+  EXPECT_EQ(ReadOne({"", ":memory:", "SELECT a FROM t"}, a), (Codes{5}));
+}
+
+// The names of all files that are made in a folder, however short their life.
+class FolderWatch {
+ public:
+  explicit FolderWatch(const std::string& folder) : handle_(inotify_init1(IN_NONBLOCK)) {
+    EXPECT_GE(inotify_add_watch(handle_, folder.c_str(), IN_CREATE), 0);
+  }
+  FolderWatch(const FolderWatch&) = delete;
+  FolderWatch& operator=(const FolderWatch&) = delete;
+  ~FolderWatch() { close(handle_); }
+
+  std::vector<std::string> Made() const {
+    std::vector<std::string> names;
+    alignas(inotify_event) std::array<char, 4096> buffer;
+    for (ssize_t size; (size = read(handle_, buffer.data(), buffer.size())) > 0;) {
+      for (ssize_t at = 0; at < size;) {
+        const auto* event = reinterpret_cast<const inotify_event*>(buffer.data() + at);
+        names.emplace_back(event->name);
+        at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
+      }
+    }
+    return names;
+  }
+
+ private:
+  int handle_;
+};
+
+// DuckDB would write what does not fit into memory beside the database, or into .tmp.
+TEST_F(DataSourceTest, WritesNoTemporaryFiles) {
+  Sql("big.duckdb",
+      {"CREATE TABLE t AS SELECT (i * 7919) % 10 AS a, repeat(md5(i::VARCHAR), 8) AS s "
+       "FROM range(300000) r(i)"});
+  // DuckDB asks for what a batch system gives it, and takes most of that.
+  ASSERT_EQ(setenv("SLURM_MEM_PER_NODE", "50M", 1), 0);
+  const FolderWatch watch(".");
+  const Attribute a = Integers("a", 0, 9);
+  const std::string message = MessageOf({"", "big.duckdb", "SELECT a, s FROM t ORDER BY s"},
+                                        Values("s", {"x", "y"}, kDrop));
+  EXPECT_NE(message.find("; no row is written to disk to save memory: sort, join and group "
+                         "beforehand, in the database, or use a larger machine"),
+            std::string::npos)
+      << message;
+  EXPECT_EQ(MessageOf({"", "big.duckdb", "SELECT a FROM t"}, a), "");
+  unsetenv("SLURM_MEM_PER_NODE");
+  EXPECT_EQ(watch.Made(), std::vector<std::string>{});
 }
 
 TEST_F(DataSourceTest, ReadsCsvDialectsByTheirHeader) {
