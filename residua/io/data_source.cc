@@ -98,7 +98,9 @@ ValueKind KindOf(const std::string& file, const Attribute& attribute, const std:
   if (is_listed) return ValueKind::kText;
   if (type == ColumnType::kFloat) return ValueKind::kNumber;
   if (std::holds_alternative<CutEncoding>(cells)) {
-    return type == ColumnType::kText ? ValueKind::kText : ValueKind::kNumber;
+    // A number of any length may not fit a double.
+    const bool is_text = type == ColumnType::kText || sql_type == "BIGNUM";
+    return is_text ? ValueKind::kText : ValueKind::kNumber;
   }
   const bool is_integer = type == ColumnType::kInteger || type == ColumnType::kBoolean;
   return is_integer ? ValueKind::kInteger : ValueKind::kText;
@@ -110,7 +112,7 @@ class TableReader {
   TableReader(const std::string& file, const Relation& relation, const Domain& domain,
               const Protection& protection, OutsideValues outside_values,
               const RowProgress& on_rows)
-      : file_(file), domain_(domain), protection_(protection), on_rows_(on_rows) {
+      : domain_(domain), protection_(protection), on_rows_(on_rows) {
     std::vector<std::string> selected;
     for (const Attribute& attribute : domain.attributes()) {
       const size_t k = FindColumn(file, relation, attribute.name, SpecKey(attribute));
@@ -147,6 +149,12 @@ class TableReader {
       column.CheckValues();
       if (column.MarkDropped(is_dropped_)) is_any_dropped = true;
     }
+    report_.num_rows_dropped += std::count(is_dropped_.begin(), is_dropped_.end(), 1);
+    if (HasIdentifier()) {
+      const int64_t num_unowned = MarkUnowned(chunk);
+      report_.num_rows_unowned += num_unowned;
+      if (num_unowned > 0) is_any_dropped = true;
+    }
     for (ColumnReader& column : columns_) {
       if (is_any_dropped) {
         column.Append(is_dropped_);
@@ -157,25 +165,28 @@ class TableReader {
     if (HasIdentifier()) AppendOwners(chunk);
     report_.num_rows_read += chunk.num_rows();
     if (on_rows_) on_rows_(report_.num_rows_read);
-    report_.num_rows_dropped += std::count(is_dropped_.begin(), is_dropped_.end(), 1);
   }
 
   bool HasIdentifier() const { return !protection_.identifier.empty(); }
+  int IdentifierColumn() const { return domain_.size(); }
+
+  // Marks the rows that are nobody's; says how many there are that were not marked before.
+  int64_t MarkUnowned(const DuckDbChunk& chunk) {
+    const uint64_t* validity = chunk.Validity(IdentifierColumn());
+    int64_t num_marked = 0;
+    for (size_t row = 0; row < is_dropped_.size(); ++row) {
+      if (is_dropped_[row] || !IsMissing(validity, static_cast<int64_t>(row))) continue;
+      is_dropped_[row] = 1;
+      ++num_marked;
+    }
+    return num_marked;
+  }
 
   // Whose row each kept one is, identifiers numbered as they come.
   void AppendOwners(const DuckDbChunk& chunk) {
-    const int column = domain_.size();
-    const uint64_t* validity = chunk.Validity(column);
-    const auto* values = chunk.Values<duckdb_string_t>(column);
+    const auto* values = chunk.Values<duckdb_string_t>(IdentifierColumn());
     for (size_t row = 0; row < is_dropped_.size(); ++row) {
       if (is_dropped_[row]) continue;
-      if (IsMissing(validity, static_cast<int64_t>(row))) {
-        Fail(ErrorKind::kBadInput,
-             "{}: row {} has no '{}'; every row needs one: fill it in, or leave the row out in a "
-             "query",
-             file_, report_.num_rows_read + static_cast<int64_t>(row) + 1,
-             ShownText(protection_.identifier));
-      }
       const auto next = static_cast<int64_t>(owner_numbers_.size());
       owners_.push_back(
           owner_numbers_.try_emplace(std::string(TextOf(values[row])), next).first->second);
@@ -198,7 +209,6 @@ class TableReader {
     report_.num_rows_over = std::count(is_kept.begin(), is_kept.end(), 0);
   }
 
-  const std::string file_;
   const Domain& domain_;
   const Protection& protection_;
   const RowProgress& on_rows_;
@@ -316,6 +326,9 @@ std::vector<std::string> NotesOf(const ReadReport& report, const Domain& domain)
     if (attribute.num_nulled > 0) {
       note(fmt::format("{}: {} values taken as missing", domain[i].name, attribute.num_nulled));
     }
+  }
+  if (report.num_rows_unowned > 0) {
+    note(fmt::format("rows left out, without an identifier: {}", report.num_rows_unowned));
   }
   if (report.num_rows_over > 0) {
     note(fmt::format("rows left out, beyond max_rows: {}", report.num_rows_over));

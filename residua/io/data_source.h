@@ -30,6 +30,7 @@ struct DataSource {
 struct ReadReport {
   int64_t num_rows_read = 0;
   int64_t num_rows_dropped = 0;             // each once, whatever the number of its values outside
+  int64_t num_rows_unowned = 0;             // left out because they have no identifier
   int64_t num_rows_over = 0;                // left out beyond the `max_rows` of their identifier
   std::vector<AttributeReport> attributes;  // in the order of the domain
 };
@@ -51,8 +52,8 @@ struct ReadResult {
 // numbers and booleans are compared with `values` as SQL prints them. Cuts compare as doubles.
 //
 // With an identifier in `protection`, at most `max_rows` rows of each of its values are kept, any
-// of them as likely as any other by `bits`, whatever they hold. Identifiers are compared as text; a
-// row without one is Error{kBadInput}.
+// of them as likely as any other by `bits`, whatever they hold. Identifiers are compared as text.
+// A row without one is left out: it may be anyone's.
 //
 // `on_rows` is called now and then with the number of rows read so far.
 using RowProgress = std::function<void(int64_t)>;
