@@ -33,6 +33,11 @@ std::string WhoIsProtected(const Protection& protection) {
       protection.max_rows == 1 ? "row was" : "rows were");
 }
 
+constexpr std::string_view kRowsOfQuery =
+    "The data is the result of a query, and a row is a row of that result. Where a query joins "
+    "tables, groups or limits rows, one record it was made from may be in several rows or change "
+    "others, and is then protected less than one row.";
+
 std::string ErrorsByTable(const Plan& plan) {
   const std::vector<TableErrors> errors = PredictErrors(plan);
   double num_tables = 0;
@@ -82,6 +87,7 @@ std::string SummaryText(const PlanFile& file, const ReleaseFacts& facts) {
                       facts.num_answers == 1 ? "answer" : "answers", Version());
   text += "## What is promised\n\n";
   text += WhoIsProtected(plan.protection) + "\n\n";
+  if (facts.is_query) text += fmt::format("{}\n\n", kRowsOfQuery);
   text += fmt::format(
       "In figures: zero-concentrated differential privacy with rho = {}, and so ({}, "
       "{:g})-differential privacy; neighbouring tables: {}. The noise is discrete Gaussian, drawn "

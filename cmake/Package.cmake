@@ -12,6 +12,7 @@ install(DIRECTORY residua DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING
   PATTERN column_reader.h EXCLUDE
   PATTERN duckdb_connection.h EXCLUDE
   PATTERN json_numbers.h EXCLUDE
+  PATTERN query_check.h EXCLUDE
   PATTERN relation.h EXCLUDE
   PATTERN toml_reader.h EXCLUDE)
 

@@ -13,6 +13,7 @@
 #include "residua/io/arrow_stream.h"
 #include "residua/io/column_reader.h"
 #include "residua/io/duckdb_connection.h"
+#include "residua/io/query_check.h"
 #include "residua/io/relation.h"
 #include "residua/measure/choose_rows.h"
 #include "residua/noise/secure_bits.h"
@@ -229,8 +230,14 @@ struct ReadRequest {
   const RowProgress& on_rows;
 };
 
-ReadResult ReadQuery(const ReadRequest& request, BitSource& bits) {
-  const DataSource& source = request.source;
+// A query that may be run, on the database it is about.
+struct OpenedQuery {
+  DuckDbConnection connection;
+  std::string from;  // what to SELECT FROM
+  QueryShape shape;
+};
+
+OpenedQuery OpenQuery(const DataSource& source) {
   if (source.database.empty() || source.query.empty()) {
     Fail(ErrorKind::kBadInput, "data: a query needs a database and a database a query; set both");
   }
@@ -244,10 +251,19 @@ ReadResult ReadQuery(const ReadRequest& request, BitSource& bits) {
     query.pop_back();
   }
   // On lines of its own, so that a comment at its end ends there.
-  const Relation relation = NamedRelation(connection, "(\n" + query + "\n) AS source");
-  return TableReader(file, relation, request.domain, request.protection, request.outside_values,
-                     request.on_rows)
-      .Read(connection, bits);
+  const std::string from = "(\n" + query + "\n) AS source";
+  QueryShape shape = CheckQuery(file, connection, "SELECT * FROM " + from);
+  return {std::move(connection), from, std::move(shape)};
+}
+
+ReadResult ReadQuery(const ReadRequest& request, BitSource& bits) {
+  OpenedQuery query = OpenQuery(request.source);
+  const Relation relation = NamedRelation(query.connection, query.from);
+  ReadResult result = TableReader(ShownText(request.source.database), relation, request.domain,
+                                  request.protection, request.outside_values, request.on_rows)
+                          .Read(query.connection, bits);
+  result.report.query = std::move(query.shape);
+  return result;
 }
 
 // Where the columns that are read stand in the stream, in the order that they are selected in.
@@ -313,8 +329,15 @@ ReadResult Read(const ReadRequest& request, BitSource& bits) {
 
 }  // namespace
 
+std::vector<std::string> NotesOf(const QueryShape& query) {
+  if (query.operations.empty()) return {};
+  return {fmt::format(
+      "the query {}: what is protected is one row of its result, not one row of a table",
+      InWords(query))};
+}
+
 std::vector<std::string> NotesOf(const ReadReport& report, const Domain& domain) {
-  std::vector<std::string> notes;
+  std::vector<std::string> notes = NotesOf(report.query);
   const auto note = [&](const std::string& text) {
     notes.push_back(text + " (a true count: not for publication)");
   };
@@ -353,6 +376,10 @@ ReadReport SurveyTable(const DataSource& source, const Domain& domain, const Pro
                        const RowProgress& on_rows) {
   return Read({source, domain, protection, OutsideValues::kTally, on_rows}, ThreadSecureBits())
       .report;
+}
+
+QueryShape SurveyQuery(const DataSource& source) {
+  return source.query.empty() ? QueryShape{} : OpenQuery(source).shape;
 }
 
 }  // namespace residua
