@@ -27,8 +27,9 @@ std::string WhoIsProtected(const Protection& protection) {
   }
   return fmt::format(
       "Whoever sees this release can hardly tell whether all the rows of any one `{}` were in the "
-      "data or not, whatever else they know. Of each `{}` at most {} {} counted, chosen at random: "
-      "the tables are of these rows, and so below those of all rows.",
+      "data or not, whatever else they know. Of each `{}` at most {} {} counted, chosen at random, "
+      "and rows without one are left out: the tables are of these rows, and so below those of all "
+      "rows.",
       protection.identifier, protection.identifier, protection.max_rows,
       protection.max_rows == 1 ? "row was" : "rows were");
 }
