@@ -6,6 +6,10 @@
 
 namespace residua::cli {
 
+void PrintQueryNote(const DataSource& data) {
+  for (const std::string& note : NotesOf(SurveyQuery(data))) fmt::print(stderr, "note: {}\n", note);
+}
+
 MeasuringReport::MeasuringReport(MeasureRequest* request) {
   progress_.emplace("Reading");
   const Domain& domain = request->plan.plan.domain;

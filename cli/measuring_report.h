@@ -7,6 +7,9 @@
 
 namespace residua::cli {
 
+// On stderr, what a query does to rows, if it does: for whoever decides on a release of its result.
+void PrintQueryNote(const DataSource& data);
+
 // On stderr, how far a measurement is, and what reading did to values that have no cell: true
 // counts, for the curator. Sets the request's callbacks, and must outlive the measurement.
 class MeasuringReport {

@@ -137,6 +137,7 @@ void Confirm(const ReleaseOptions& options, const Plan& plan, const DataPlaces& 
     Fail(ErrorKind::kRefused,
          "nothing was spent: add --yes to spend it, or run this on a terminal to be asked");
   }
+  PrintQueryNote(places.data);
   fmt::print(stderr, "It cannot be taken back. Type yes to spend it: ");
   std::string answer;
   std::getline(std::cin, answer);
@@ -216,7 +217,7 @@ void Run(const ReleaseOptions& options) {
   const MeasureOutcome outcome = MeasureInto(folder, options, file, places);
   const TablesWritten written = WriteTables(tables);
   const ReleaseFacts facts{outcome.balance.granted, outcome.spent_before, options.confidence,
-                           written.num_tables, written.num_answers};
+                           written.num_tables,      written.num_answers,  !spec.data.query.empty()};
   WriteFileAtomically(folder.summary, SummaryText(file, facts));
   if (options.json) {
     const Guarantee guarantee = GuaranteeOf(file.plan.pcost, file.plan.budget.delta);

@@ -24,8 +24,8 @@ set(residua_public_headers
   reconstruct/query_answer.h reconstruct/residual_index.h reconstruct/table_answers.h
   reconstruct/table_batches.h reconstruct/table_reconstruction.h reconstruct/whole_counts.h
   io/basis_cache.h io/data_source.h io/draft_spec.h io/exploring_text.h io/ledger.h io/measure_to_file.h
-  io/measurement_file.h io/parquet_writer.h io/plan_file.h io/query_text.h io/spec.h io/stream_tables.h
-  io/table_files.h io/text_places.h io/value_encoder.h)
+  io/measurement_file.h io/parquet_writer.h io/plan_file.h io/query_shape.h io/query_text.h io/spec.h
+  io/stream_tables.h io/table_files.h io/text_places.h io/value_encoder.h)
 foreach(header ${residua_public_headers})
   get_filename_component(folder ${header} DIRECTORY)
   install(FILES residua/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/residua/${folder})

@@ -66,7 +66,8 @@ inline std::string_view TextOf(const duckdb_string_t& text) {
 }
 
 // A connection with no way to the network, to extensions that are not built in, or to any file but
-// the one it was opened for. Errors are thrown as one line that begins with `name`.
+// the one it was opened for: no temporary ones either. Errors are thrown as one line that begins
+// with `name`.
 class DuckDbConnection {
  public:
   // Nothing but memory, and the file at `path` to read or write if it is not empty.
@@ -105,5 +106,7 @@ class DuckDbConnection {
 // 'it''s' and "a ""b"" c": text as an SQL literal and as an SQL identifier.
 std::string SqlText(std::string_view text);
 std::string SqlName(std::string_view name);
+// A path as an SQL literal for functions that read files, to which data*.csv would be many.
+std::string SqlPath(const std::string& path);
 
 }  // namespace residua
