@@ -122,13 +122,19 @@ DuckDbConnection DuckDbConnection::InMemory(const std::string& name, const std::
   return DuckDbConnection(name, "", path, false);
 }
 
+DuckDbConnection DuckDbConnection::InLittleMemory(const std::string& name, const std::string& path,
+                                                  int64_t memory_bytes) {
+  return DuckDbConnection(name, "", path, false, memory_bytes);
+}
+
 DuckDbConnection DuckDbConnection::ReadOnly(const std::string& name,
                                             const std::string& database_path) {
   return DuckDbConnection(name, database_path, "", true);
 }
 
 DuckDbConnection::DuckDbConnection(std::string name, const std::string& path,
-                                   const std::string& allowed_path, bool read_only)
+                                   const std::string& allowed_path, bool read_only,
+                                   int64_t memory_bytes)
     : name_(std::move(name)) {
   duckdb_config config = nullptr;
   duckdb_create_config(&config);
@@ -153,6 +159,10 @@ DuckDbConnection::DuckDbConnection(std::string name, const std::string& path,
                       SqlPath(allowed_path)));
     }
     Run("SET enable_external_access = false");
+    if (memory_bytes > 0) {
+      Run("SET threads = 1");
+      Run("SET memory_limit = '" + std::to_string(memory_bytes) + "B'");
+    }
     Run("SET lock_configuration = true");
   } catch (...) {
     duckdb_disconnect(&connection_);

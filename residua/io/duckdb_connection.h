@@ -72,6 +72,9 @@ class DuckDbConnection {
  public:
   // Nothing but memory, and the file at `path` to read or write if it is not empty.
   static DuckDbConnection InMemory(const std::string& name, const std::string& path);
+  // The same with a bound on what DuckDB holds of the file, on one thread: for files of strangers.
+  static DuckDbConnection InLittleMemory(const std::string& name, const std::string& path,
+                                         int64_t memory_bytes);
   // An existing database, to be read and not written.
   static DuckDbConnection ReadOnly(const std::string& name, const std::string& database_path);
 
@@ -95,7 +98,7 @@ class DuckDbConnection {
 
  private:
   DuckDbConnection(std::string name, const std::string& path, const std::string& allowed_path,
-                   bool read_only);
+                   bool read_only, int64_t memory_bytes = 0);
   [[noreturn]] void FailWith(const char* duckdb_message) const;
 
   std::string name_;
