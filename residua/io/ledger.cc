@@ -198,8 +198,10 @@ Ledger Ledger::OpenOrCreate(const std::filesystem::path& path, const Rational& f
                             const std::string& neighbours) {
   if (std::filesystem::exists(path)) return Open(path);
   // Made whole under another name and put in place unless someone else was faster: a ledger that is
-  // there is never an empty one.
-  const FileInProgress temporary(path);
+  // there is never an empty one. Once it is there, SQLite alone opens and closes it: the system
+  // drops SQLite's locks when this process closes any other descriptor of the file.
+  FileInProgress temporary(path);
+  temporary.CloseDescriptor();
   {
     Ledger ledger(temporary.path(), true);
     ledger.name_ = path.string();
@@ -213,7 +215,7 @@ Ledger Ledger::OpenOrCreate(const std::filesystem::path& path, const Rational& f
       return 0;
     });
   }
-  temporary.PutInPlaceIfFree();
+  if (!temporary.PutInPlaceIfFree()) temporary.Discard();
   return Open(path);
 }
 
