@@ -7,12 +7,13 @@ install(TARGETS residua_cli)
 install(TARGETS residua EXPORT residuaTargets)
 install(EXPORT residuaTargets NAMESPACE residua:: DESTINATION ${package_dir})
 
-# Without the headers that show DuckDB, JSON or TOML, which no other header includes.
+# Without the headers that show DuckDB, SQLite, JSON or TOML, which no other header includes.
 install(DIRECTORY residua DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h"
   PATTERN column_reader.h EXCLUDE
   PATTERN duckdb_connection.h EXCLUDE
   PATTERN json_numbers.h EXCLUDE
   PATTERN relation.h EXCLUDE
+  PATTERN sqlite_statement.h EXCLUDE
   PATTERN toml_reader.h EXCLUDE)
 
 # The fetched DuckDB is nowhere else; the system's stays where it is.
