@@ -1,3 +1,5 @@
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -100,6 +102,43 @@ void PrintAttributes(const Domain& domain, const ReadReport& report) {
   }
 }
 
+// The values of an attribute that stop a release, in words.
+std::vector<std::string> StoppingWords(const Attribute& attribute) {
+  const StoppingValues stopping = StoppingValuesOf(attribute.encoding);
+  std::vector<std::string> words;
+  if (stopping.outside) words.emplace_back("values outside");
+  if (stopping.not_numbers) words.emplace_back("values that are not numbers");
+  if (stopping.missing) words.emplace_back("missing values");
+  return words;
+}
+
+// What may tell of a single row: a release that stops, whether or not this data stops it.
+void PrintStoppingValues(const Domain& domain) {
+  bool is_first = true;
+  for (const Attribute& attribute : domain.attributes()) {
+    const std::vector<std::string> words = StoppingWords(attribute);
+    if (words.empty()) continue;
+    if (is_first)
+      fmt::print(
+          "\nA single row can stop a release, which tells whoever sees it that there is one:\n");
+    is_first = false;
+    fmt::print("  {}: {}\n", attribute.name, fmt::join(words, ", "));
+  }
+  if (is_first) return;
+  fmt::print(
+      "Never stopping: outside = \"drop\"; or null = true with outside = \"null\" or \"clamp\".\n");
+}
+
+// Of what a row is, where it is not one of a file.
+void PrintQuery(const QueryShape& query) {
+  fmt::print("\nWhat is counted and protected is one row of the query's result.\n");
+  if (query.operations.empty()) return;
+  fmt::print(
+      "warning: the query {}. One row of a table may be in several rows of its result, or change "
+      "others, and is protected less than one row of the result.\n",
+      InWords(query));
+}
+
 std::string Seconds(double seconds) {
   if (seconds < 1) return "under a second";
   if (seconds < 120) return fmt::format("about {:.0f} s", seconds);
@@ -147,17 +186,23 @@ void Run(const CheckOptions& options) {
   if (options.json) {
     nlohmann::ordered_json json = {{"spec", options.spec},
                                    {"rows", report.num_rows_read},
+                                   {"rows_without_identifier", report.num_rows_unowned},
                                    {"rows_beyond_max_rows", report.num_rows_over},
+                                   {"query_operations", nlohmann::ordered_json::array()},
                                    {"memory_bytes", std::round(prediction.memory_bytes)},
                                    {"seconds", prediction.seconds},
                                    {"obstacles", obstacles},
                                    {"attributes", nlohmann::ordered_json::array()}};
+    for (const RowOperation operation : report.query.operations) {
+      json["query_operations"].push_back(InWords(operation));
+    }
     for (int i = 0; i < spec.domain.size(); ++i) {
       const AttributeReport& found = report.attributes[static_cast<size_t>(i)];
       json["attributes"].push_back({{"name", spec.domain[i].name},
                                     {"cells", spec.domain[i].size},
                                     {"outside", found.num_outside},
                                     {"missing", found.num_missing},
+                                    {"may_stop", StoppingWords(spec.domain[i])},
                                     {"values_outside", found.outside}});
     }
     fmt::print("{}\n", json.dump(2));
@@ -165,10 +210,16 @@ void Run(const CheckOptions& options) {
     fmt::print("{} rows read; these are true counts of the data, not for publication\n\n",
                report.num_rows_read);
     PrintAttributes(spec.domain, report);
+    if (report.num_rows_unowned > 0) {
+      fmt::print("\nRows without '{}', to be left out: {}\n", spec.protection.identifier,
+                 report.num_rows_unowned);
+    }
     if (report.num_rows_over > 0) {
       fmt::print("\nRows beyond the max_rows of their '{}', to be left out at random: {}\n",
                  spec.protection.identifier, report.num_rows_over);
     }
+    PrintStoppingValues(spec.domain);
+    if (!spec.data.query.empty()) PrintQuery(report.query);
     fmt::print("\nA release will take {} of memory and {}.\n", Memory(prediction.memory_bytes),
                Seconds(prediction.seconds));
     for (const std::string& obstacle : obstacles) fmt::print("In its way: {}\n", obstacle);

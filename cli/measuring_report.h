@@ -7,6 +7,9 @@
 
 namespace residua::cli {
 
+// On stderr, what a query does to rows, if it does: for whoever decides on a release of its result.
+void PrintQueryNote(const DataSource& data);
+
 // On stderr, how far a measurement is, and what reading did to values that have no cell: true
 // counts, for the curator. Sets the request's callbacks, and must outlive the measurement.
 class MeasuringReport {
@@ -18,5 +21,8 @@ class MeasuringReport {
  private:
   std::optional<Progress> progress_;
 };
+
+// On stderr, that the ledger which was named is not the only one that has the spend.
+void ReportLedgers(const std::filesystem::path& ledger_beside, const DataPlaces& places);
 
 }  // namespace residua::cli

@@ -27,11 +27,17 @@ std::string WhoIsProtected(const Protection& protection) {
   }
   return fmt::format(
       "Whoever sees this release can hardly tell whether all the rows of any one `{}` were in the "
-      "data or not, whatever else they know. Of each `{}` at most {} {} counted, chosen at random: "
-      "the tables are of these rows, and so below those of all rows.",
+      "data or not, whatever else they know. Of each `{}` at most {} {} counted, chosen at random, "
+      "and rows without one are left out: the tables are of these rows, and so below those of all "
+      "rows.",
       protection.identifier, protection.identifier, protection.max_rows,
       protection.max_rows == 1 ? "row was" : "rows were");
 }
+
+constexpr std::string_view kRowsOfQuery =
+    "The data is the result of a query, and a row is a row of that result. Where a query joins "
+    "tables, groups or limits rows, one record it was made from may be in several rows or change "
+    "others, and is then protected less than one row.";
 
 std::string ErrorsByTable(const Plan& plan) {
   const std::vector<TableErrors> errors = PredictErrors(plan);
@@ -83,6 +89,7 @@ std::string SummaryText(const PlanFile& file, const ReleaseFacts& facts) {
                       facts.num_answers == 1 ? "answer" : "answers", Version());
   text += "## What is promised\n\n";
   text += WhoIsProtected(plan.protection) + "\n\n";
+  if (facts.is_query) text += fmt::format("{}\n\n", kRowsOfQuery);
   text += fmt::format(
       "In figures: zero-concentrated differential privacy with rho = {}, and so ({}, "
       "{})-differential privacy; neighbouring tables: {}. The noise is discrete Gaussian, drawn "

@@ -13,6 +13,7 @@ struct ReleaseFacts {
   double confidence = 0.95;
   int64_t num_tables = 0;
   int64_t num_answers = 0;
+  bool is_query = false;  // the rows are those of a query's result
 };
 
 // A page in Markdown for whoever reads the tables: the guarantee in plain words, the budget, the

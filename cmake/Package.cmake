@@ -10,22 +10,25 @@ install(EXPORT residuaTargets NAMESPACE residua:: DESTINATION ${package_dir})
 # What a program needs to plan, measure, reconstruct and keep files, and what those headers include. Never a header that
 # shows true counts, or DuckDB, JSON or TOML; tests/package checks the list.
 set(residua_public_headers
+  residua.h
   base/error.h base/int128.h base/memory.h base/rational.h base/version.h
   model/attribute.h model/attribute_set.h model/closure.h model/domain.h model/multiset_table.h model/symmetry.h
   model/workload.h
-  basis/query_matrix.h basis/query_space.h basis/residual_basis.h basis/residual_matrix.h
-  basis/strategy_solver.h
+  basis/basis_inverse.h basis/basis_kind.h basis/query_matrix.h basis/residual_basis.h basis/residual_matrix.h
   privacy/budget.h privacy/conversion.h privacy/exact_cost.h privacy/protection.h
   select/lower_bound.h select/objective.h select/plan.h select/plan_cost.h select/plan_errors.h select/select.h
-  select/solvers.h select/variance_matrix.h
+  select/solvers/noise_solution.h
   noise/bit_source.h noise/secure_bits.h
   measure/counting_options.h measure/encoded_table.h measure/measure.h measure/measurements.h
-  reconstruct/estimate.h reconstruct/loaded_table.h reconstruct/nonnegative_tables.h reconstruct/product_query.h
-  reconstruct/query_answer.h reconstruct/residual_index.h reconstruct/table_answers.h
+  reconstruct/answer_kind.h reconstruct/estimate.h reconstruct/loaded_table.h reconstruct/nonnegative_tables.h
+  reconstruct/product_query.h reconstruct/query_answer.h reconstruct/residual_index.h reconstruct/table_answers.h
   reconstruct/table_batches.h reconstruct/table_reconstruction.h reconstruct/whole_counts.h
-  io/basis_cache.h io/data_source.h io/draft_spec.h io/exploring_text.h io/ledger.h io/measure_to_file.h
-  io/measurement_file.h io/parquet_writer.h io/plan_file.h io/query_text.h io/spec.h io/stream_tables.h
-  io/table_files.h io/text_places.h io/value_encoder.h)
+  text/budget_text.h text/choice_text.h text/domain_text.h text/question_text.h text/workload_text.h
+  data/data_source.h data/query_shape.h data/text_places.h data/value_encoder.h
+  files/basis_cache.h files/measurement_file.h files/parquet_writer.h files/plan_file.h files/spec.h files/table_files.h
+  ledger/ledger.h
+  draft/draft_spec.h
+  release/measure_to_file.h release/publish_tables.h release/release.h release/stream_tables.h)
 foreach(header ${residua_public_headers})
   get_filename_component(folder ${header} DIRECTORY)
   install(FILES residua/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/residua/${folder})

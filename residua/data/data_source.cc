@@ -14,6 +14,7 @@
 #include "residua/data/arrow_stream.h"
 #include "residua/data/column_reader.h"
 #include "residua/data/duckdb_connection.h"
+#include "residua/data/query_check.h"
 #include "residua/data/relation.h"
 #include "residua/measure/choose_rows.h"
 #include "residua/noise/secure_bits.h"
@@ -99,7 +100,9 @@ ValueKind KindOf(const std::string& file, const Attribute& attribute, const std:
   if (is_listed) return ValueKind::kText;
   if (type == ColumnType::kFloat) return ValueKind::kNumber;
   if (std::holds_alternative<CutEncoding>(cells)) {
-    return type == ColumnType::kText ? ValueKind::kText : ValueKind::kNumber;
+    // A number of any length may not fit a double.
+    const bool is_text = type == ColumnType::kText || sql_type == "BIGNUM";
+    return is_text ? ValueKind::kText : ValueKind::kNumber;
   }
   const bool is_integer = type == ColumnType::kInteger || type == ColumnType::kBoolean;
   return is_integer ? ValueKind::kInteger : ValueKind::kText;
@@ -111,7 +114,7 @@ class TableReader {
   TableReader(const std::string& file, const Relation& relation, const Domain& domain,
               const Protection& protection, OutsideValues outside_values,
               const RowProgress& on_rows)
-      : file_(file), domain_(domain), protection_(protection), on_rows_(on_rows) {
+      : domain_(domain), protection_(protection), on_rows_(on_rows) {
     std::vector<std::string> selected;
     for (const Attribute& attribute : domain.attributes()) {
       const size_t k = FindColumn(file, relation, attribute.name, SpecKey(attribute));
@@ -148,6 +151,12 @@ class TableReader {
       column.CheckValues();
       if (column.MarkDropped(is_dropped_)) is_any_dropped = true;
     }
+    report_.num_rows_dropped += std::count(is_dropped_.begin(), is_dropped_.end(), 1);
+    if (HasIdentifier()) {
+      const int64_t num_unowned = MarkUnowned(chunk);
+      report_.num_rows_unowned += num_unowned;
+      if (num_unowned > 0) is_any_dropped = true;
+    }
     for (ColumnReader& column : columns_) {
       if (is_any_dropped) {
         column.Append(is_dropped_);
@@ -158,25 +167,28 @@ class TableReader {
     if (HasIdentifier()) AppendOwners(chunk);
     report_.num_rows_read += chunk.num_rows();
     if (on_rows_) on_rows_(report_.num_rows_read);
-    report_.num_rows_dropped += std::count(is_dropped_.begin(), is_dropped_.end(), 1);
   }
 
   bool HasIdentifier() const { return !protection_.identifier.empty(); }
+  int IdentifierColumn() const { return domain_.size(); }
+
+  // Marks the rows that are nobody's; says how many there are that were not marked before.
+  int64_t MarkUnowned(const DuckDbChunk& chunk) {
+    const uint64_t* validity = chunk.Validity(IdentifierColumn());
+    int64_t num_marked = 0;
+    for (size_t row = 0; row < is_dropped_.size(); ++row) {
+      if (is_dropped_[row] || !IsMissing(validity, static_cast<int64_t>(row))) continue;
+      is_dropped_[row] = 1;
+      ++num_marked;
+    }
+    return num_marked;
+  }
 
   // Whose row each kept one is, identifiers numbered as they come.
   void AppendOwners(const DuckDbChunk& chunk) {
-    const int column = domain_.size();
-    const uint64_t* validity = chunk.Validity(column);
-    const auto* values = chunk.Values<duckdb_string_t>(column);
+    const auto* values = chunk.Values<duckdb_string_t>(IdentifierColumn());
     for (size_t row = 0; row < is_dropped_.size(); ++row) {
       if (is_dropped_[row]) continue;
-      if (IsMissing(validity, static_cast<int64_t>(row))) {
-        Fail(ErrorKind::kBadInput,
-             "{}: row {} has no '{}'; every row needs one: fill it in, or leave the row out in a "
-             "query",
-             file_, report_.num_rows_read + static_cast<int64_t>(row) + 1,
-             ShownText(protection_.identifier));
-      }
       const auto next = static_cast<int64_t>(owner_numbers_.size());
       owners_.push_back(
           owner_numbers_.try_emplace(std::string(TextOf(values[row])), next).first->second);
@@ -199,7 +211,6 @@ class TableReader {
     report_.num_rows_over = std::count(is_kept.begin(), is_kept.end(), 0);
   }
 
-  const std::string file_;
   const Domain& domain_;
   const Protection& protection_;
   const RowProgress& on_rows_;
@@ -220,8 +231,14 @@ struct ReadRequest {
   const RowProgress& on_rows;
 };
 
-ReadResult ReadQuery(const ReadRequest& request, BitSource& bits) {
-  const DataSource& source = request.source;
+// A query that may be run, on the database it is about.
+struct OpenedQuery {
+  DuckDbConnection connection;
+  std::string from;  // what to SELECT FROM
+  QueryShape shape;
+};
+
+OpenedQuery OpenQuery(const DataSource& source) {
   if (source.database.empty() || source.query.empty()) {
     Fail(ErrorKind::kBadInput, "data: a query needs a database and a database a query; set both");
   }
@@ -235,10 +252,19 @@ ReadResult ReadQuery(const ReadRequest& request, BitSource& bits) {
     query.pop_back();
   }
   // On lines of its own, so that a comment at its end ends there.
-  const Relation relation = NamedRelation(connection, "(\n" + query + "\n) AS source");
-  return TableReader(file, relation, request.domain, request.protection, request.outside_values,
-                     request.on_rows)
-      .Read(connection, bits);
+  const std::string from = "(\n" + query + "\n) AS source";
+  QueryShape shape = CheckQuery(file, connection, "SELECT * FROM " + from);
+  return {std::move(connection), from, std::move(shape)};
+}
+
+ReadResult ReadQuery(const ReadRequest& request, BitSource& bits) {
+  OpenedQuery query = OpenQuery(request.source);
+  const Relation relation = NamedRelation(query.connection, query.from);
+  ReadResult result = TableReader(ShownText(request.source.database), relation, request.domain,
+                                  request.protection, request.outside_values, request.on_rows)
+                          .Read(query.connection, bits);
+  result.report.query = std::move(query.shape);
+  return result;
 }
 
 // Where the columns that are read stand in the stream, in the order that they are selected in.
@@ -304,8 +330,15 @@ ReadResult Read(const ReadRequest& request, BitSource& bits) {
 
 }  // namespace
 
+std::vector<std::string> NotesOf(const QueryShape& query) {
+  if (query.operations.empty()) return {};
+  return {fmt::format(
+      "the query {}: what is protected is one row of its result, not one row of a table",
+      InWords(query))};
+}
+
 std::vector<std::string> NotesOf(const ReadReport& report, const Domain& domain) {
-  std::vector<std::string> notes;
+  std::vector<std::string> notes = NotesOf(report.query);
   const auto note = [&](const std::string& text) {
     notes.push_back(text + " (a true count: not for publication)");
   };
@@ -317,6 +350,9 @@ std::vector<std::string> NotesOf(const ReadReport& report, const Domain& domain)
     if (attribute.num_nulled > 0) {
       note(fmt::format("{}: {} values taken as missing", domain[i].name, attribute.num_nulled));
     }
+  }
+  if (report.num_rows_unowned > 0) {
+    note(fmt::format("rows left out, without an identifier: {}", report.num_rows_unowned));
   }
   if (report.num_rows_over > 0) {
     note(fmt::format("rows left out, beyond max_rows: {}", report.num_rows_over));
@@ -341,6 +377,10 @@ ReadReport SurveyTable(const DataSource& source, const Domain& domain, const Pro
                        const RowProgress& on_rows) {
   return Read({source, domain, protection, OutsideValues::kTally, on_rows}, ThreadSecureBits())
       .report;
+}
+
+QueryShape SurveyQuery(const DataSource& source) {
+  return source.query.empty() ? QueryShape{} : OpenQuery(source).shape;
 }
 
 }  // namespace residua

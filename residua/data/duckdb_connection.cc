@@ -1,5 +1,7 @@
 #include "residua/data/duckdb_connection.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -44,6 +46,10 @@ std::string Quoted(std::string_view text, char quote) {
   return quoted;
 }
 
+bool IsOutOfMemory(std::string_view message) {
+  return message.find("Out of Memory Error") != std::string_view::npos;
+}
+
 // DuckDB's message as one line, without the row of private data that its CSV errors quote: the
 // first line, and the last one before the suggestions.
 std::string OneLine(std::string_view message) {
@@ -52,6 +58,8 @@ std::string OneLine(std::string_view message) {
   if (const size_t cause = message.find(kCause); cause != std::string_view::npos) {
     message.remove_prefix(cause + kCause.size());
   }
+  // What follows are settings that nobody can change here.
+  if (IsOutOfMemory(message)) message = message.substr(0, message.find('\n'));
   std::string first;
   std::string last;
   bool has_suggestions = false;
@@ -68,6 +76,25 @@ std::string OneLine(std::string_view message) {
   while (!first.empty() && (first.back() == ' ' || first.back() == '.')) first.pop_back();
   if (has_suggestions && !last.empty()) first += ": " + last;
   return first;
+}
+
+// `path` to DuckDB, for which a name that begins with ~, file: or another prefix is not that of a
+// file in this folder.
+std::string PlainPath(const std::string& path) {
+  return path.starts_with('/') ? path : "./" + path;
+}
+
+// The same as a pattern that no other name matches.
+std::string PatternOf(const std::string& path) {
+  std::string pattern;
+  for (const char c : PlainPath(path)) {
+    if (c == '*' || c == '?' || c == '[') {
+      pattern += {'[', c, ']'};
+    } else {
+      pattern += c;
+    }
+  }
+  return pattern;
 }
 
 // What to do about the faults of files that people meet; DuckDB only says what they are.
@@ -89,9 +116,15 @@ std::string_view RemedyFor(std::string_view message) {
 
 std::string SqlText(std::string_view text) { return Quoted(text, '\''); }
 std::string SqlName(std::string_view name) { return Quoted(name, '"'); }
+std::string SqlPath(const std::string& path) { return SqlText(PatternOf(path)); }
 
 DuckDbConnection DuckDbConnection::InMemory(const std::string& name, const std::string& path) {
   return DuckDbConnection(name, "", path, false);
+}
+
+DuckDbConnection DuckDbConnection::InLittleMemory(const std::string& name, const std::string& path,
+                                                  int64_t memory_bytes) {
+  return DuckDbConnection(name, "", path, false, memory_bytes);
 }
 
 DuckDbConnection DuckDbConnection::ReadOnly(const std::string& name,
@@ -100,7 +133,8 @@ DuckDbConnection DuckDbConnection::ReadOnly(const std::string& name,
 }
 
 DuckDbConnection::DuckDbConnection(std::string name, const std::string& path,
-                                   const std::string& allowed_path, bool read_only)
+                                   const std::string& allowed_path, bool read_only,
+                                   int64_t memory_bytes)
     : name_(std::move(name)) {
   duckdb_config config = nullptr;
   duckdb_create_config(&config);
@@ -108,17 +142,27 @@ DuckDbConnection::DuckDbConnection(std::string name, const std::string& path,
       &config, duckdb_destroy_config);
   duckdb_set_config(config, "autoinstall_known_extensions", "false");
   duckdb_set_config(config, "autoload_known_extensions", "false");
+  // None: what does not fit into memory would be written where others may read it, and stay there
+  // after a crash.
+  duckdb_set_config(config, "temp_directory", "");
   if (read_only) duckdb_set_config(config, "access_mode", "READ_ONLY");
   char* message = nullptr;
-  const duckdb_state opened =
-      duckdb_open_ext(path.empty() ? nullptr : path.c_str(), &database_, config, &message);
+  const duckdb_state opened = duckdb_open_ext(path.empty() ? nullptr : PlainPath(path).c_str(),
+                                              &database_, config, &message);
   const std::string reason = message == nullptr ? "it cannot be opened" : OneLine(message);
   if (message != nullptr) duckdb_free(message);
   if (opened != DuckDBSuccess) Fail(ErrorKind::kIo, "{}: {}", name_, reason);
   try {
     if (duckdb_connect(database_, &connection_) != DuckDBSuccess) FailWith("it cannot be opened");
-    if (!allowed_path.empty()) Run("SET allowed_paths = [" + SqlText(allowed_path) + "]");
+    if (!allowed_path.empty()) {
+      Run(fmt::format("SET allowed_paths = [{}, {}]", SqlText(PlainPath(allowed_path)),
+                      SqlPath(allowed_path)));
+    }
     Run("SET enable_external_access = false");
+    if (memory_bytes > 0) {
+      Run("SET threads = 1");
+      Run("SET memory_limit = '" + std::to_string(memory_bytes) + "B'");
+    }
     Run("SET lock_configuration = true");
   } catch (...) {
     duckdb_disconnect(&connection_);
@@ -140,7 +184,11 @@ DuckDbConnection::~DuckDbConnection() {
 void DuckDbConnection::FailWith(const char* duckdb_message) const {
   const std::string message =
       duckdb_message == nullptr ? "DuckDB failed and does not say why" : OneLine(duckdb_message);
-  Fail(ErrorKind::kIo, "{}: {}{}", name_, message, RemedyFor(message));
+  const bool is_out_of_memory = duckdb_message != nullptr && IsOutOfMemory(duckdb_message);
+  Fail(ErrorKind::kIo, "{}: {}{}", name_, message,
+       is_out_of_memory ? "; no row is written to disk to save memory: sort, join and group "
+                          "beforehand, in the database, or use a larger machine"
+                        : RemedyFor(message));
 }
 
 void DuckDbConnection::Run(const std::string& sql) {

@@ -66,11 +66,15 @@ inline std::string_view TextOf(const duckdb_string_t& text) {
 }
 
 // A connection with no way to the network, to extensions that are not built in, or to any file but
-// the one it was opened for. Errors are thrown as one line that begins with `name`.
+// the one it was opened for: no temporary ones either. Errors are thrown as one line that begins
+// with `name`.
 class DuckDbConnection {
  public:
   // Nothing but memory, and the file at `path` to read or write if it is not empty.
   static DuckDbConnection InMemory(const std::string& name, const std::string& path);
+  // The same with a bound on what DuckDB holds of the file, on one thread: for files of strangers.
+  static DuckDbConnection InLittleMemory(const std::string& name, const std::string& path,
+                                         int64_t memory_bytes);
   // An existing database, to be read and not written.
   static DuckDbConnection ReadOnly(const std::string& name, const std::string& database_path);
 
@@ -94,7 +98,7 @@ class DuckDbConnection {
 
  private:
   DuckDbConnection(std::string name, const std::string& path, const std::string& allowed_path,
-                   bool read_only);
+                   bool read_only, int64_t memory_bytes = 0);
   [[noreturn]] void FailWith(const char* duckdb_message) const;
 
   std::string name_;
@@ -105,5 +109,7 @@ class DuckDbConnection {
 // 'it''s' and "a ""b"" c": text as an SQL literal and as an SQL identifier.
 std::string SqlText(std::string_view text);
 std::string SqlName(std::string_view name);
+// A path as an SQL literal for functions that read files, to which data*.csv would be many.
+std::string SqlPath(const std::string& path);
 
 }  // namespace residua

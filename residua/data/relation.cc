@@ -16,6 +16,13 @@
 #include "residua/data/csv_header.h"
 
 namespace residua {
+namespace {
+
+// What the file says, and nothing from its name: in a folder a=7, column a would be 7 in all rows.
+constexpr std::string_view kThisFileAlone =
+    "hive_partitioning = false, filename = false, union_by_name = false";
+
+}  // namespace
 
 FileFormat FormatOf(const std::string& path) {
   std::string name = std::filesystem::path(path).filename().string();
@@ -61,8 +68,8 @@ Relation CsvRelation(DuckDbConnection& connection, const std::string& path) {
   // The first line as it stands: a delimiter that no text has, and no quotes.
   const std::optional<std::string> line = connection.FirstText(fmt::format(
       "SELECT line FROM read_csv({}, auto_detect = false, columns = {{'line': 'VARCHAR'}}, "
-      "delim = chr(1), quote = '', escape = '', header = false, strict_mode = false) LIMIT 1",
-      SqlText(path)));
+      "delim = chr(1), quote = '', escape = '', header = false, strict_mode = false, {}) LIMIT 1",
+      SqlPath(path), kThisFileAlone));
   if (!line.has_value()) {
     Fail(ErrorKind::kBadInput, "{}: the file is empty; its first line must name the columns",
          ShownText(path));
@@ -80,8 +87,9 @@ Relation CsvRelation(DuckDbConnection& connection, const std::string& path) {
       "read_csv({}, auto_detect = false, columns = {{{}}}, delim = {}, quote = '\"', escape = "
       "'\"', "
       "header = true, skip = 0, comment = '', nullstr = '', strict_mode = true, null_padding = "
-      "false)",
-      SqlText(path), fmt::join(types, ", "), SqlText(std::string(1, header.delimiter)));
+      "false, {})",
+      SqlPath(path), fmt::join(types, ", "), SqlText(std::string(1, header.delimiter)),
+      kThisFileAlone);
   return relation;
 }
 
@@ -95,13 +103,14 @@ Relation NamedRelation(DuckDbConnection& connection, std::string from) {
 }
 
 Relation ParquetRelation(DuckDbConnection& connection, const std::string& path) {
-  return NamedRelation(connection, fmt::format("read_parquet({})", SqlText(path)));
+  return NamedRelation(connection,
+                       fmt::format("read_parquet({}, {})", SqlPath(path), kThisFileAlone));
 }
 
 Relation FoundJsonRelation(DuckDbConnection& connection, const std::string& path,
                            JsonRecords records) {
   return NamedRelation(connection,
-                       fmt::format("read_json({}{})", SqlText(path),
+                       fmt::format("read_json({}, {}{})", SqlPath(path), kThisFileAlone,
                                    records == JsonRecords::kAll ? ", sample_size = -1" : ""));
 }
 
@@ -113,8 +122,8 @@ Relation JsonTextRelation(const std::string& path, const std::vector<std::string
     relation.expressions.push_back(SqlName(name));
     types.push_back(SqlText(name) + ": 'VARCHAR'");
   }
-  relation.from =
-      fmt::format("read_json({}, columns = {{{}}})", SqlText(path), fmt::join(types, ", "));
+  relation.from = fmt::format("read_json({}, columns = {{{}}}, {})", SqlPath(path),
+                              fmt::join(types, ", "), kThisFileAlone);
   return relation;
 }
 

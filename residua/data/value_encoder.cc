@@ -30,9 +30,25 @@ std::string SpecKey(const Attribute& attribute) {
   return key + '"';
 }
 
+StoppingValues StoppingValuesOf(const Encoding& encoding) {
+  const bool is_listed = std::holds_alternative<ValueEncoding>(encoding.cells);
+  const bool is_cut = std::holds_alternative<CutEncoding>(encoding.cells);  // every number has one
+  const bool is_error = encoding.outside == OutsidePolicy::kError;
+  // Clamping needs a number.
+  const bool is_clamp = encoding.outside == OutsidePolicy::kClamp;
+  StoppingValues stopping;
+  stopping.outside = is_error && !is_cut;
+  stopping.not_numbers = !is_listed && (is_error || (is_clamp && !encoding.null_cell));
+  stopping.missing = !encoding.null_cell && encoding.outside != OutsidePolicy::kDrop;
+  return stopping;
+}
+
 ValueEncoder::ValueEncoder(const Attribute& attribute, std::string file,
                            OutsideValues outside_values)
-    : attribute_(attribute), file_(std::move(file)), outside_values_(outside_values) {
+    : attribute_(attribute),
+      file_(std::move(file)),
+      outside_values_(outside_values),
+      stopping_(StoppingValuesOf(attribute.encoding)) {
   EmptyCodeColumn(attribute_);  // refuses what is too large to code
   const Encoding& encoding = attribute_.encoding;
   const int64_t num_nulls = encoding.null_cell ? 1 : 0;
@@ -73,22 +89,22 @@ ValueEncoder::ValueEncoder(const Attribute& attribute, std::string file,
 }
 
 ValueEncoder::Cell ValueEncoder::CellOfInteger(int64_t value) const {
-  if (value < first_) return {-1, Fault::kBelow};
-  if (value > last_) return {-1, Fault::kAbove};
-  return {static_cast<int32_t>(value - first_), {}};
+  if (value < first_) return {kNone, Fault::kBelow, 0};
+  if (value > last_) return {kNone, Fault::kAbove, static_cast<int32_t>(last_ - first_)};
+  return {static_cast<int32_t>(value - first_)};
 }
 
 ValueEncoder::Cell ValueEncoder::CellOfNumber(double value) const {
-  if (std::isnan(value)) return {-1, IsIntegral() ? Fault::kNotInteger : Fault::kNotNumber};
+  if (std::isnan(value)) return {kNone, IsIntegral() ? Fault::kNotInteger : Fault::kNotNumber};
   if (cuts_ != nullptr) {
     const auto& cuts = cuts_->cuts;
-    return {static_cast<int32_t>(std::lower_bound(cuts.begin(), cuts.end(), value) - cuts.begin()),
-            {}};
+    return {static_cast<int32_t>(std::lower_bound(cuts.begin(), cuts.end(), value) - cuts.begin())};
   }
-  if (value >= kTwoTo63) return {-1, Fault::kAbove};
-  if (value < -kTwoTo63) return {-1, Fault::kBelow};
-  if (value != std::trunc(value)) return {-1, Fault::kNotInteger};
-  return CellOfInteger(static_cast<int64_t>(value));
+  if (value >= kTwoTo63) return {kNone, Fault::kAbove, static_cast<int32_t>(last_ - first_)};
+  if (value < -kTwoTo63) return {kNone, Fault::kBelow, 0};
+  const Cell below = CellOfInteger(static_cast<int64_t>(std::floor(value)));
+  if (value == std::trunc(value)) return below;
+  return {kNone, Fault::kNotInteger, below.code != kNone ? below.code : below.clamped};
 }
 
 ValueEncoder::Cell ValueEncoder::CellOfText(std::string_view value) const {
@@ -97,31 +113,32 @@ ValueEncoder::Cell ValueEncoder::CellOfText(std::string_view value) const {
     if (const auto integer = ParseInteger(text)) return CellOfInteger(*integer);
   }
   if (const auto number = ParseNumber(text)) return CellOfNumber(*number);
-  return {-1, IsIntegral() ? Fault::kNotInteger : Fault::kNotNumber};
+  return {kNone, IsIntegral() ? Fault::kNotInteger : Fault::kNotNumber};
 }
 
 ValueEncoder::Cell ValueEncoder::CellOfListed(std::string_view value) const {
   const int32_t code = places_->Find(value);
-  return {code, code == TextPlaces::kNone ? Fault::kNotListed : Fault{}};
+  if (code == TextPlaces::kNone) return {kNone, Fault::kNotListed};
+  return {code};
 }
 
 int32_t ValueEncoder::Encode(int64_t value, int64_t row) {
   RESIDUA_CHECK(IsIntegral());
   const Cell cell = CellOfInteger(value);
-  return cell.code >= 0 ? cell.code : Place(cell.fault, fmt::format("{}", value), row);
+  return cell.code >= 0 ? cell.code : Place(cell, fmt::format("{}", value), row);
 }
 
 int32_t ValueEncoder::Encode(double value, int64_t row) {
   RESIDUA_CHECK(values_ == nullptr);
   const Cell cell = CellOfNumber(value);
-  return cell.code >= 0 ? cell.code : Place(cell.fault, fmt::format("{}", value), row);
+  return cell.code >= 0 ? cell.code : Place(cell, fmt::format("{}", value), row);
 }
 
 int32_t ValueEncoder::Encode(std::string_view value, int64_t row) {
   const Cell cell = values_ != nullptr ? CellOfListed(value) : CellOfText(value);
   if (cell.code >= 0) return cell.code;
   const bool is_number = cell.fault == Fault::kBelow || cell.fault == Fault::kAbove;
-  return Place(cell.fault,
+  return Place(cell,
                is_number ? ShownText(TrimmedNumber(value)) : fmt::format("'{}'", ShownText(value)),
                row);
 }
@@ -129,7 +146,7 @@ int32_t ValueEncoder::Encode(std::string_view value, int64_t row) {
 int32_t ValueEncoder::EncodeMissing(int64_t row) {
   ++report_.num_missing;
   if (attribute_.encoding.null_cell) return static_cast<int32_t>(attribute_.size - 1);
-  if (attribute_.encoding.outside == OutsidePolicy::kDrop) {
+  if (!stopping_.missing) {
     ++report_.num_dropped;
     return kDropRow;
   }
@@ -146,7 +163,12 @@ std::string ValueEncoder::MissingProblem(int64_t row) const {
       ShownText(attribute_.name), row, SpecKey(attribute_));
 }
 
-bool ValueEncoder::Tally(Fault fault, std::string_view shown_value, int64_t row) {
+bool ValueEncoder::Stops(const Cell& cell) const {
+  const bool is_number_or_listed = cell.clamped != kNone || cell.fault == Fault::kNotListed;
+  return is_number_or_listed ? stopping_.outside : stopping_.not_numbers;
+}
+
+void ValueEncoder::Tally(const Cell& cell, std::string_view shown_value, int64_t row) {
   ++report_.num_outside;
   if (const auto known = report_.outside.find(std::string(shown_value));
       known != report_.outside.end()) {
@@ -154,41 +176,36 @@ bool ValueEncoder::Tally(Fault fault, std::string_view shown_value, int64_t row)
   } else if (report_.outside.size() < kMaxTallied) {
     report_.outside.emplace(shown_value, 1);
   }
-  const OutsidePolicy policy = attribute_.encoding.outside;
-  const bool is_number = fault == Fault::kBelow || fault == Fault::kAbove;
-  const bool stops =
-      policy == OutsidePolicy::kError || (policy == OutsidePolicy::kClamp && !is_number);
-  if (stops && report_.first_error.empty()) {
-    report_.first_error = OutsideProblem(fault, shown_value, row);
+  if (Stops(cell) && report_.first_error.empty()) {
+    report_.first_error = OutsideProblem(cell, shown_value, row);
   }
-  return stops;
 }
 
-int32_t ValueEncoder::Place(Fault fault, std::string_view shown_value, int64_t row) {
-  if (outside_values_ == OutsideValues::kTally && Tally(fault, shown_value, row)) return kDropRow;
-  switch (attribute_.encoding.outside) {
-    case OutsidePolicy::kError:
-      break;
-    case OutsidePolicy::kDrop:
-      ++report_.num_dropped;
-      return kDropRow;
-    case OutsidePolicy::kNull:
-      ++report_.num_nulled;
-      return static_cast<int32_t>(attribute_.size - 1);
-    case OutsidePolicy::kClamp:
-      if (fault != Fault::kBelow && fault != Fault::kAbove) break;
-      ++report_.num_clamped;
-      return fault == Fault::kBelow ? 0 : static_cast<int32_t>(last_ - first_);
+int32_t ValueEncoder::Place(const Cell& cell, std::string_view shown_value, int64_t row) {
+  if (outside_values_ == OutsideValues::kTally) Tally(cell, shown_value, row);
+  if (Stops(cell)) {
+    if (outside_values_ == OutsideValues::kTally) return kDropRow;
+    Fail(ErrorKind::kBadInput, "{}", OutsideProblem(cell, shown_value, row));
   }
-  Fail(ErrorKind::kBadInput, "{}", OutsideProblem(fault, shown_value, row));
+  if (attribute_.encoding.outside == OutsidePolicy::kDrop) {
+    ++report_.num_dropped;
+    return kDropRow;
+  }
+  if (attribute_.encoding.outside == OutsidePolicy::kClamp && cell.clamped != kNone) {
+    ++report_.num_clamped;
+    return cell.clamped;
+  }
+  RESIDUA_CHECK(attribute_.encoding.null_cell);
+  ++report_.num_nulled;
+  return static_cast<int32_t>(attribute_.size - 1);
 }
 
-std::string ValueEncoder::OutsideProblem(Fault fault, std::string_view shown_value,
+std::string ValueEncoder::OutsideProblem(const Cell& cell, std::string_view shown_value,
                                          int64_t row) const {
   const bool is_coded = std::holds_alternative<std::monostate>(attribute_.encoding.cells);
   std::string problem;
   std::string other_remedy;
-  switch (fault) {
+  switch (cell.fault) {
     case Fault::kBelow:
     case Fault::kAbove:
       problem = fmt::format("outside {}..{}", first_, last_);
@@ -207,14 +224,16 @@ std::string ValueEncoder::OutsideProblem(Fault fault, std::string_view shown_val
       other_remedy = "add it to values";
       break;
   }
-  const bool can_clamp = fault == Fault::kBelow || fault == Fault::kAbove;
-  return fmt::format(
-      "{}: column '{}' has the value {} (row {}), {}; set outside = {}\"drop\" or \"null\"{} for "
-      "{}, "
-      "or {}",
-      file_, ShownText(attribute_.name), shown_value, row, problem, can_clamp ? "\"clamp\", " : "",
-      attribute_.encoding.null_cell ? "" : " (with null = true)", SpecKey(attribute_),
-      other_remedy);
+  const std::string place = fmt::format("{}: column '{}' has the value {} (row {}), {}", file_,
+                                        ShownText(attribute_.name), shown_value, row, problem);
+  if (attribute_.encoding.outside == OutsidePolicy::kClamp) {
+    return fmt::format("{}; set null = true or outside = \"drop\" for {}, or {}", place,
+                       SpecKey(attribute_), other_remedy);
+  }
+  return fmt::format("{}; set outside = {}\"drop\" or \"null\"{} for {}, or {}", place,
+                     cell.clamped != kNone ? "\"clamp\", " : "",
+                     attribute_.encoding.null_cell ? "" : " (with null = true)",
+                     SpecKey(attribute_), other_remedy);
 }
 
 }  // namespace residua

@@ -15,7 +15,7 @@ namespace residua {
 // data: for the curator's eyes, not for publication.
 struct AttributeReport {
   int64_t num_dropped = 0;  // values for which their row was left out
-  int64_t num_clamped = 0;  // values moved to the nearest end of the integers
+  int64_t num_clamped = 0;  // numbers moved to the nearest end of the integers, or to the one below
   int64_t num_nulled = 0;   // values outside, put into the null cell
   int64_t num_missing = 0;  // whatever became of them
   // When they are only looked at:
@@ -23,6 +23,17 @@ struct AttributeReport {
   std::map<std::string, int64_t> outside;  // some of the different ones, as shown, and how many
   std::string first_error;                 // what would stop a measurement
 };
+
+// Which values stop a measurement. Whoever sees it stop learns that there is one: where there are
+// none such, nothing that a row holds is a reason to stop.
+struct StoppingValues {
+  bool outside = false;      // numbers beyond the integers, or between them; values not listed
+  bool not_numbers = false;  // text and NaN, where numbers are counted
+  bool missing = false;
+
+  bool any() const { return outside || not_numbers || missing; }
+};
+StoppingValues StoppingValuesOf(const Encoding& encoding);
 
 // What to do with a value that has no cell: what the attribute's policy says, or the same, counting
 // it, and leaving its row out where the policy is to stop.
@@ -52,28 +63,32 @@ class ValueEncoder {
  private:
   enum class Fault { kBelow, kAbove, kNotInteger, kNotNumber, kNotListed };
 
-  // A cell, or the fault of a value that has none.
+  // A cell, or the fault of a value that has none, and the cell that clamping puts it into: the
+  // nearest end, or the whole number below a fraction. What is no number has none of that either.
   struct Cell {
     int32_t code;
-    Fault fault;
+    Fault fault = {};
+    int32_t clamped = kNone;
   };
+  static constexpr int32_t kNone = -1;
   Cell CellOfInteger(int64_t value) const;
   Cell CellOfNumber(double value) const;
   Cell CellOfText(std::string_view value) const;
   Cell CellOfListed(std::string_view value) const;
 
-  int32_t Place(Fault fault, std::string_view shown_value, int64_t row);
-  // Whether it would stop a measurement.
-  bool Tally(Fault fault, std::string_view shown_value, int64_t row);
+  int32_t Place(const Cell& cell, std::string_view shown_value, int64_t row);
+  bool Stops(const Cell& cell) const;
+  void Tally(const Cell& cell, std::string_view shown_value, int64_t row);
   // What to say of it.
   std::string MissingProblem(int64_t row) const;
-  std::string OutsideProblem(Fault fault, std::string_view shown_value, int64_t row) const;
+  std::string OutsideProblem(const Cell& cell, std::string_view shown_value, int64_t row) const;
 
   bool IsIntegral() const { return values_ == nullptr && cuts_ == nullptr; }
 
   const Attribute attribute_;
   const std::string file_;
   const OutsideValues outside_values_;
+  const StoppingValues stopping_;
   const ValueEncoding* values_ = nullptr;
   const CutEncoding* cuts_ = nullptr;
   int64_t first_ = 0;  // integers and bare codes: [first_, last_]

@@ -7,11 +7,12 @@
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
 #include "residua/base/version.h"
-#include "residua/files/digest.h"
 #include "residua/data/duckdb_connection.h"
+#include "residua/files/digest.h"
 #include "residua/files/format_version.h"
-#include "residua/text/number_text.h"
+#include "residua/files/parquet_footer.h"
 #include "residua/measure/measure.h"
+#include "residua/text/number_text.h"
 
 namespace residua {
 namespace {
@@ -24,6 +25,15 @@ constexpr int64_t kValuesPerRow = 4096;
 
 // Values a batch: larger ones only wait.
 constexpr int64_t kValuesPerBatch = int64_t{1} << 18;
+
+// A row group ends with the batch that brings it to 2048 rows, so it has no more values than this.
+constexpr int64_t kMaxRowGroupValues = 2048 * kValuesPerRow + 2 * kValuesPerBatch;
+// ... and none of its columns more bytes: 16 for a wide value, as many for all that is beside it.
+constexpr int64_t kMaxColumnBytes = 32 * kMaxRowGroupValues;
+
+// What DuckDB may hold of a file: a row group of wide values, compressed and not, each in a buffer
+// of up to twice its size.
+constexpr int64_t kReadingBytes = int64_t{1} << 30;
 
 enum Column { kSet, kPart, kAttributes, kValues, kWideValues, kVariance, kDigest };
 const std::vector<std::string>& ColumnNames() {
@@ -82,12 +92,27 @@ std::vector<std::string> Names(const Domain& domain, const AttributeSet& set) {
   Fail(ErrorKind::kRefused, "{}: {}; the file was changed or is not whole", path.string(), what);
 }
 
+// Of each attribute set of the orbit.
+int64_t NumValues(const Plan& plan, std::span<const int> orbit) {
+  int64_t num_values = 1;
+  for (const int c : orbit) {
+    num_values = CheckedMultiply(num_values, NumResidualRows(plan.bases[static_cast<size_t>(c)]));
+  }
+  return num_values;
+}
+
 // Puts a set's rows together again and checks them.
 class ResidualAssembler {
  public:
+  // Without values, it passes on residuals that have none; all are checked either way.
   ResidualAssembler(const std::filesystem::path& path, const Plan& plan,
-                    std::string_view plan_digest, const std::function<void(NoisyResidual&&)>& visit)
-      : path_(path), plan_(plan), plan_digest_(plan_digest), visit_(visit) {}
+                    std::string_view plan_digest, bool with_values,
+                    const std::function<void(NoisyResidual&&)>& visit)
+      : path_(path),
+        plan_(plan),
+        plan_digest_(plan_digest),
+        with_values_(with_values),
+        visit_(visit) {}
 
   void AddRows(const DuckDbChunk& chunk) {
     for (int64_t row = 0; row < chunk.num_rows(); ++row) AddRow(chunk, row);
@@ -108,7 +133,7 @@ class ResidualAssembler {
   void AddRow(const DuckDbChunk& chunk, int64_t row) {
     const int64_t set = chunk.Values<int64_t>(kSet)[row];
     const int64_t part = chunk.Values<int64_t>(kPart)[row];
-    const std::vector<std::string> names = Texts(chunk, row);
+    const std::vector<std::string> names = AttributeNames(chunk, row);
     const std::string variance(TextOf(chunk.Values<duckdb_string_t>(kVariance)[row]));
     const std::vector<int64_t> values = List<int64_t>(chunk, kValues, row);
     const std::vector<Int128> wide = WideList(chunk, row);
@@ -127,6 +152,8 @@ class ResidualAssembler {
     }
     next_part_ = part + 1;
     if (part == 0) wide_ = !wide.empty();
+    num_values_ += std::ssize(values) + std::ssize(wide);
+    if (!with_values_) return;
     narrow_values_.insert(narrow_values_.end(), values.begin(), values.end());
     wide_values_.insert(wide_values_.end(), wide.begin(), wide.end());
   }
@@ -134,13 +161,7 @@ class ResidualAssembler {
   void Begin(int64_t set, const std::vector<std::string>& names, const std::string& variance) {
     if (set != static_cast<int64_t>(seen_.size())) FailChanged(path_, "attribute sets are missing");
     std::vector<int> indices;
-    for (const std::string& name : names) {
-      const auto index = plan_.domain.Find(name);
-      if (!index) {
-        FailChanged(path_, fmt::format("it names the attribute '{}' that its plan does not", name));
-      }
-      indices.push_back(*index);
-    }
+    for (const std::string& name : names) indices.push_back(*plan_.domain.Find(name));
     attributes_ = plan_.domain.MakeSet(std::move(indices));
     if (!seen_.insert(attributes_).second) FailChanged(path_, "an attribute set is there twice");
     variance_ = ParseRational(variance, "variance");
@@ -150,18 +171,15 @@ class ResidualAssembler {
     }
     open_ = true;
     set_ = set;
+    num_values_ = 0;
   }
 
   void Emit() {
     if (!open_) return;
     open_ = false;
-    int64_t expected = 1;
-    for (const int i : attributes_) {
-      const int c = plan_.classes.class_of[static_cast<size_t>(i)];
-      expected = CheckedMultiply(expected, NumResidualRows(plan_.bases[static_cast<size_t>(c)]));
+    if (num_values_ != NumValues(plan_, OrbitOf(plan_.classes, attributes_))) {
+      FailChanged(path_, "values are missing");
     }
-    const size_t size = wide_ ? wide_values_.size() : narrow_values_.size();
-    if (static_cast<int64_t>(size) != expected) FailChanged(path_, "values are missing");
     NoisyResidual residual{attributes_, {}, variance_};
     if (wide_) {
       residual.values = std::exchange(wide_values_, {});
@@ -171,13 +189,17 @@ class ResidualAssembler {
     visit_(std::move(residual));
   }
 
-  static std::vector<std::string> Texts(const DuckDbChunk& chunk, int64_t row) {
+  // Many rows of a small file may share one long text: only names of attributes are copied.
+  std::vector<std::string> AttributeNames(const DuckDbChunk& chunk, int64_t row) const {
     const duckdb_list_entry entry = chunk.Lists(kAttributes)[row];
-    std::vector<std::string> texts;
+    std::vector<std::string> names;
     for (idx_t k = entry.offset; k < entry.offset + entry.length; ++k) {
-      texts.emplace_back(TextOf(chunk.ListValues<duckdb_string_t>(kAttributes)[k]));
+      const auto name = TextOf(chunk.ListValues<duckdb_string_t>(kAttributes)[k]);
+      if (!plan_.domain.Find(name))
+        FailChanged(path_, "it names attributes that its plan does not");
+      names.emplace_back(name);
     }
-    return texts;
+    return names;
   }
 
   template <typename Value>
@@ -198,10 +220,12 @@ class ResidualAssembler {
   const std::filesystem::path& path_;
   const Plan& plan_;
   std::string_view plan_digest_;
+  bool with_values_;
   const std::function<void(NoisyResidual&&)>& visit_;
   std::set<AttributeSet> seen_;
   bool open_ = false;
   bool wide_ = false;
+  int64_t num_values_ = 0;
   int64_t set_ = 0;
   int64_t next_part_ = 0;
   AttributeSet attributes_;
@@ -227,6 +251,39 @@ std::map<std::string, std::string> ReadMetadata(const std::string& name,
     Fail(ErrorKind::kBadInput, "{}; the measurement file is not whole: get it again", error.what());
   }
   return metadata;
+}
+
+// Before any of it is decoded: what the footer claims the file to hold is no more than the plan
+// measures, and no more in a row group than residua writes. DuckDB makes room for what it claims.
+void CheckClaimedSizes(const std::filesystem::path& path, const Plan& plan,
+                       DuckDbConnection* connection) {
+  Integer rows_left = 0, values_left = 0;
+  for (int64_t k = 0; k < plan.mechanisms.size(); ++k) {
+    const Integer num_sets = OrbitSize(plan.classes, plan.mechanisms[k]);
+    const int64_t num_values = NumValues(plan, plan.mechanisms[k]);
+    const Integer num_rows = num_sets * Integer((num_values - 1) / kValuesPerRow + 1);
+    rows_left += num_rows;
+    // An empty list counts as one, and one of each row's two is empty.
+    values_left += num_sets * Integer(num_values) + num_rows;
+  }
+  connection->Stream(
+      fmt::format("SELECT column_id, coalesce(row_group_num_rows, -1), coalesce(num_values, -1), "
+                  "coalesce(total_uncompressed_size, -1) FROM parquet_metadata({})",
+                  SqlText(path.string())),
+      [&](const DuckDbChunk& chunk) {
+        for (int64_t row = 0; row < chunk.num_rows(); ++row) {
+          const int64_t column = chunk.Values<int64_t>(0)[row];
+          const int64_t num_rows = chunk.Values<int64_t>(1)[row];
+          const int64_t num_values = chunk.Values<int64_t>(2)[row];
+          const int64_t num_bytes = chunk.Values<int64_t>(3)[row];
+          if (column == kSet) rows_left -= num_rows;
+          if (column == kValues || column == kWideValues) values_left -= num_values;
+          if (rows_left < 0 || values_left < 0 || num_rows < 0 || num_values < 0 || num_bytes < 0 ||
+              num_values > kMaxRowGroupValues || num_bytes > kMaxColumnBytes) {
+            FailChanged(path, "it claims to hold more than its plan measures");
+          }
+        }
+      });
 }
 
 // DECIMAL(38,0) holds what is below 10^38 in size.
@@ -302,6 +359,11 @@ void MeasurementWriter::Finish() {
   writer_.Finish();
 }
 
+void MeasurementWriter::Complete() {
+  Flush();
+  writer_.Complete();
+}
+
 bool LooksLikeParquet(const std::filesystem::path& path) {
   std::ifstream stream(path, std::ios::binary);
   char magic[4] = {};
@@ -316,7 +378,8 @@ MeasurementFile::MeasurementFile(const std::filesystem::path& path) : path_(path
     Fail(ErrorKind::kBadInput, "{}: is not a measurement file; make one with residua measure PLAN",
          name);
   }
-  DuckDbConnection connection = DuckDbConnection::InMemory(name, name);
+  CheckParquetFooter(path);
+  DuckDbConnection connection = DuckDbConnection::InLittleMemory(name, name, kReadingBytes);
   std::map<std::string, std::string> metadata = ReadMetadata(name, &connection);
   if (metadata["residua_format"] != kFormat) {
     Fail(ErrorKind::kBadInput, "{}: is not a measurement file; make one with residua measure PLAN",
@@ -342,16 +405,29 @@ MeasurementFile::MeasurementFile(const std::filesystem::path& path) : path_(path
       FailChanged(path_, "its columns are not those of a measurement file");
     }
   }
+  CheckClaimedSizes(path_, plan(), &connection);
 }
 
 void MeasurementFile::ForEach(const std::function<void(NoisyResidual&&)>& visit) const {
-  DuckDbConnection connection = DuckDbConnection::InMemory(path_.string(), path_.string());
-  ResidualAssembler assembler(path_, plan(), plan_digest_, visit);
+  Read(true, visit);
+}
+
+void MeasurementFile::ForEachNoise(
+    const std::function<void(const AttributeSet&, const Rational&)>& visit) const {
+  Read(false,
+       [&](NoisyResidual&& residual) { visit(residual.attributes, residual.noise_variance); });
+}
+
+void MeasurementFile::Read(bool with_values,
+                           const std::function<void(NoisyResidual&&)>& visit) const {
+  const std::string name = path_.string();
+  DuckDbConnection connection = DuckDbConnection::InLittleMemory(name, name, kReadingBytes);
+  ResidualAssembler assembler(path_, plan(), plan_digest_, with_values, visit);
   connection.Stream(
       fmt::format("SELECT coalesce(\"set\", -1), coalesce(part, -1), coalesce(attributes, []), "
                   "coalesce(\"values\", []), coalesce(wide_values, []), coalesce(variance, ''), "
                   "coalesce(digest, '') FROM read_parquet({})",
-                  SqlText(path_.string())),
+                  SqlText(name)),
       [&](const DuckDbChunk& chunk) { assembler.AddRows(chunk); });
   assembler.Finish();
 }
@@ -369,9 +445,9 @@ Rational VerifyMeasurements(const MeasurementFile& file) {
   const Plan& plan = file.plan();
   VerifyPlan(plan);
   std::vector<PricedMechanism> mechanisms;
-  file.ForEach([&](NoisyResidual&& residual) {
-    PricedMechanism mechanism{1, 1, residual.noise_variance};
-    for (const int i : residual.attributes) {
+  file.ForEachNoise([&](const AttributeSet& attributes, const Rational& noise_variance) {
+    PricedMechanism mechanism{1, 1, noise_variance};
+    for (const int i : attributes) {
       const int c = plan.classes.class_of[static_cast<size_t>(i)];
       mechanism.squared_sensitivity *= plan.bases[static_cast<size_t>(c)].squared_sensitivity;
     }

@@ -24,6 +24,9 @@ class MeasurementWriter {
   void Write(const NoisyResidual& residual);
   // The file is in place when this returns.
   void Finish();
+  // In place of Finish, as of ParquetWriter.
+  void Complete();
+  FileInProgress& file() { return writer_.file(); }
 
  private:
   template <typename Value>
@@ -42,7 +45,8 @@ class MeasurementWriter {
 class MeasurementFile {
  public:
   // Reads the plan. Error{kBadInput} or Error{kIo} if this is no measurement file or of another
-  // version, Error{kRefused} if its plan was changed.
+  // version, Error{kRefused} if its plan was changed, or if it claims to hold more than its plan
+  // measures: a file of a few bytes may claim to hold any number of them.
   explicit MeasurementFile(const std::filesystem::path& path);
 
   const PlanFile& plan_file() const { return plan_; }
@@ -52,10 +56,16 @@ class MeasurementFile {
   // or is missing is Error{kRefused}, at the latest when all have been read.
   void ForEach(const std::function<void(NoisyResidual&&)>& visit) const;
 
+  // The same without the values, holding a row at a time: for files that nobody vouches for.
+  void ForEachNoise(
+      const std::function<void(const AttributeSet&, const Rational& noise_variance)>& visit) const;
+
   // All of them at once.
   Measurements ReadAll() const;
 
  private:
+  void Read(bool with_values, const std::function<void(NoisyResidual&&)>& visit) const;
+
   std::filesystem::path path_;
   PlanFile plan_;
   std::string plan_digest_;

@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/inotify.h>
+#include <unistd.h>
 
+#include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <limits>
 
@@ -98,10 +102,9 @@ TEST_F(DataSourceTest, OutsideIntegersFollowThePolicy) {
       MessageOf(source, Integers("age", -1, 130)),
       "people.csv: column 'age' has no value in row 4; set null = true or outside = \"drop\" for "
       "attributes.age");
-  EXPECT_EQ(
-      MessageOf(source, Integers("age", 0, 99, kClamp, true)),
-      "people.csv: column 'age' has the value 'x' (row 5), not an integer; set outside = "
-      "\"drop\" or \"null\" for attributes.age, or give it cuts or values instead of integers");
+  EXPECT_EQ(MessageOf(source, Integers("age", 0, 99, kClamp)),
+            "people.csv: column 'age' has no value in row 4; set null = true or outside = \"drop\" "
+            "for attributes.age");
   EXPECT_EQ(ReadOne(source, Integers("age", 0, 99, kDrop)), (Codes{5}));
   EXPECT_EQ(ReadOne(source, Integers("age", 0, 99, kDrop, true)), (Codes{5, 100}));
   EXPECT_EQ(ReadOne(source, Integers("age", 0, 99, kNull, true)), (Codes{5, 100, 100, 100, 100}));
@@ -111,6 +114,114 @@ TEST_F(DataSourceTest, OutsideIntegersFollowThePolicy) {
       ReadEncodedTable({"ends.csv", "", ""}, Domain({Integers("age", 5, 9, kClamp)}));
   EXPECT_EQ(CodesOf(clamped.table, 0), (Codes{4, 0, 4, 0, 2}));
   EXPECT_EQ(clamped.report.attributes[0].num_clamped, 4);
+}
+
+// Whatever a row holds, a policy that says it never stops does not: in text, and in each type.
+TEST_F(DataSourceTest, TotalPoliciesNeverStop) {
+  const std::vector<std::string> odd = {"x",
+                                        "nan",
+                                        "-nan",
+                                        "inf",
+                                        "-inf",
+                                        "1.5",
+                                        "-0.5",
+                                        "9.5",
+                                        "1e999",
+                                        "-1e999",
+                                        "true",
+                                        "0x10",
+                                        "\"1,5\"",
+                                        "12 3",
+                                        "\"\"",
+                                        "\"two\nlines\"",
+                                        "2024-02-29",
+                                        "99999999999999999999",
+                                        "-99999999999999999999.5",
+                                        "\xc3\xbc",
+                                        "1e-999",
+                                        "+7",
+                                        " 8 "};
+  std::string csv = "v\n3\n\n";
+  for (const std::string& value : odd) csv += value + "\n";
+  Write("odd.csv", csv);
+  Sql("odd.duckdb",
+      {"CREATE TABLE doubles AS SELECT * FROM (VALUES (3.0::DOUBLE), (1.5), ('nan'), ('inf'), "
+       "('-inf'), (-0.5), (1e300), (NULL)) t(v)",
+       "CREATE TABLE wide AS SELECT * FROM (VALUES (3::HUGEINT), "
+       "(-170141183460469231731687303715884105727), (NULL)) t(v)",
+       "CREATE TABLE longer AS SELECT ('1' || repeat('0', 400))::BIGNUM AS v",
+       "CREATE TABLE decimals AS SELECT * FROM (VALUES (3.00::DECIMAL(20,2)), (1.50), (-0.01), "
+       "(123456789012345678.99), (NULL)) t(v)",
+       "CREATE TABLE flags AS SELECT * FROM (VALUES (true), (false), (NULL)) t(v)",
+       "CREATE TABLE nothing AS SELECT NULL AS v"});
+  std::vector<DataSource> sources = {{"odd.csv", "", ""}};
+  for (const std::string table : {"doubles", "wide", "longer", "decimals", "flags", "nothing"}) {
+    sources.push_back({"", "odd.duckdb", "SELECT v FROM " + table});
+  }
+  const std::vector<Attribute> total = {
+      Integers("v", 0, 9, kDrop),
+      Integers("v", 0, 9, kDrop, true),
+      Integers("v", 0, 9, kNull, true),
+      Integers("v", 0, 9, kClamp, true),
+      Cuts("v", {1, 5}, kDrop),
+      Cuts("v", {1, 5}, kDrop, true),
+      Cuts("v", {1, 5}, kNull, true),
+      Values("v", {"3", "x"}, kDrop),
+      Values("v", {"3"}, kDrop, true),
+      Values("v", {"3"}, kNull, true),
+      Bare("v", 10, kDrop),
+      Bare("v", 10, kNull, true),
+  };
+  for (const Attribute& attribute : total) {
+    EXPECT_FALSE(StoppingValuesOf(attribute.encoding).any());
+    for (const DataSource& source : sources) {
+      EXPECT_EQ(MessageOf(source, attribute), "") << source.source << source.query;
+      const ReadReport report = SurveyTable(source, Domain({attribute}), {});
+      EXPECT_EQ(report.attributes[0].first_error, "");
+      if (attribute.encoding.outside != kDrop) {
+        EXPECT_EQ(report.num_rows_dropped, 0);
+      }
+    }
+  }
+}
+
+TEST_F(DataSourceTest, ClampingPutsWhatIsNoNumberAmongTheMissing) {
+  Write("t.csv", "v\n3\n3.9\n-0.5\n9.5\n12\nx\nnan\n\n-inf\n");
+  const ReadResult result =
+      ReadEncodedTable({"t.csv", "", ""}, Domain({Integers("v", 0, 9, kClamp, true)}));
+  EXPECT_EQ(CodesOf(result.table, 0), (Codes{3, 3, 0, 9, 9, 10, 10, 10, 0}));
+  EXPECT_EQ(result.report.attributes[0].num_clamped, 5);
+  EXPECT_EQ(result.report.attributes[0].num_nulled, 2);
+  EXPECT_EQ(result.report.attributes[0].num_missing, 1);
+}
+
+// What StoppingValuesOf says is what reading does.
+TEST_F(DataSourceTest, KnowsWhichValuesStopIt) {
+  Write("outside.csv", "v\n77\n");
+  Write("between.csv", "v\n1.5\n");
+  Write("text.csv", "v\nx\n");
+  Write("missing.csv", "v\n\n");
+  for (const OutsidePolicy policy : {kError, kClamp, kDrop, kNull}) {
+    for (const bool null_cell : {false, true}) {
+      if (policy == kNull && !null_cell) continue;
+      std::vector<Attribute> attributes = {Integers("v", 0, 9, policy, null_cell)};
+      if (policy != kClamp) {
+        attributes.push_back(Cuts("v", {1, 5}, policy, null_cell));
+        attributes.push_back(Values("v", {"a", "b"}, policy, null_cell));
+      }
+      for (const Attribute& attribute : attributes) {
+        const StoppingValues stopping = StoppingValuesOf(attribute.encoding);
+        const bool is_listed = std::holds_alternative<ValueEncoding>(attribute.encoding.cells);
+        const auto stops = [&](const std::string& file) {
+          return !MessageOf({file, "", ""}, attribute).empty();
+        };
+        EXPECT_EQ(stops("outside.csv"), stopping.outside);
+        EXPECT_EQ(stops("between.csv"), stopping.outside);
+        EXPECT_EQ(stops("text.csv"), is_listed ? stopping.outside : stopping.not_numbers);
+        EXPECT_EQ(stops("missing.csv"), stopping.missing);
+      }
+    }
+  }
 }
 
 TEST_F(DataSourceTest, ReportsWhatItDid) {
@@ -154,15 +265,13 @@ TEST_F(DataSourceTest, TakesIntegralNumbersForIntegersAndNoOthers) {
       MessageOf({"d.parquet", "", ""}, Integers("v", 0, 5)),
       "d.parquet: column 'v' has the value inf (row 3), outside 0..5; set outside = \"clamp\", "
       "\"drop\" or \"null\" (with null = true) for attributes.v, or widen integers");
-  EXPECT_EQ(MessageOf({"half.parquet", "", ""}, Integers("v", 0, 5, kClamp)),
+  EXPECT_EQ(MessageOf({"half.parquet", "", ""}, Integers("v", 0, 5)),
             "half.parquet: column 'v' has the value 3.5 (row 1), not an integer; set outside = "
-            "\"drop\" or \"null\" (with null = true) for attributes.v, or give it cuts or values "
-            "instead of integers");
-  EXPECT_EQ(
-      MessageOf({"nan.parquet", "", ""}, Integers("v", 0, 5, kClamp)),
-      "nan.parquet: column 'v' has the value nan (row 1), not an integer; set outside = \"drop\" "
-      "or \"null\" (with null = true) for attributes.v, or give it cuts or values instead of "
-      "integers");
+            "\"clamp\", \"drop\" or \"null\" (with null = true) for attributes.v, or give it cuts "
+            "or values instead of integers");
+  EXPECT_EQ(MessageOf({"nan.parquet", "", ""}, Integers("v", 0, 5, kClamp)),
+            "nan.parquet: column 'v' has the value nan (row 1), not an integer; set null = true or "
+            "outside = \"drop\" for attributes.v, or give it cuts or values instead of integers");
   EXPECT_EQ(ReadOne({"nan.parquet", "", ""}, Integers("v", 0, 5, kNull, true)), (Codes{6}));
 }
 
@@ -324,6 +433,83 @@ TEST_F(DataSourceTest, SurvivesHostileNames) {
   EXPECT_EQ(ReadOne({"odd.parquet", "", ""}, Integers("a\"b'c", 0, 3)), (Codes{1}));
   EXPECT_EQ(ReadOne({"odd.parquet", "", ""}, Integers("SELECT", 0, 3)), (Codes{2}));
   EXPECT_EQ(ReadOne({"odd.json", "", ""}, Integers("a\"b'c", 0, 3)), (Codes{1}));
+}
+
+// One file is read, the one of that name, and only what is in it.
+TEST_F(DataSourceTest, APathIsOneFile) {
+  for (const std::string folder : {"a=7", "c0=7", "~", "file:", "d[1]", "d1"}) {
+    std::filesystem::create_directory(folder);
+  }
+  Sql("", {"COPY (SELECT 1 AS a) TO 'a=7/t.parquet'", "COPY (SELECT 1 AS a) TO 'a=7/t.json'"});
+  Write("c0=7/t.csv", "a\n1\n");
+  const Attribute a = Integers("a", 0, 9);
+  for (const std::string path : {"a=7/t.parquet", "a=7/t.json", "c0=7/t.csv"}) {
+    EXPECT_EQ(ReadOne({path, "", ""}, a), (Codes{1})) << path;
+  }
+  // Patterns, each beside a file that it matches.
+  const std::vector<std::string> patterns = {"x[1].csv",   "s*.csv",  "q?.csv",
+                                             "d[1]/t.csv", "~/t.csv", "file:/t.csv"};
+  for (const std::string& path : patterns) Write(path, "a\n3\n");
+  for (const std::string other : {"x1.csv", "sz.csv", "qq.csv", "d1/t.csv"}) {
+    Write(other, "a\n4\n");
+  }
+  for (const std::string& path : patterns) {
+    EXPECT_EQ(ReadOne({path, "", ""}, a), (Codes{3})) << path;
+    EXPECT_EQ(ReadOne({std::filesystem::absolute(path).string(), "", ""}, a), (Codes{3})) << path;
+  }
+  for (const std::string database : {"plain.duckdb", "sqlite:x"}) {
+    Sql("./" + database, {"CREATE TABLE t AS SELECT 5 AS a"});
+    EXPECT_EQ(ReadOne({"", database, "SELECT a FROM t"}, a), (Codes{5}));
+  }
+  std::filesystem::copy("plain.duckdb", ":memory:");
+  EXPECT_EQ(ReadOne({"", ":memory:", "SELECT a FROM t"}, a), (Codes{5}));
+}
+
+// The names of all files that are made in a folder, however short their life.
+class FolderWatch {
+ public:
+  explicit FolderWatch(const std::string& folder) : handle_(inotify_init1(IN_NONBLOCK)) {
+    EXPECT_GE(inotify_add_watch(handle_, folder.c_str(), IN_CREATE), 0);
+  }
+  FolderWatch(const FolderWatch&) = delete;
+  FolderWatch& operator=(const FolderWatch&) = delete;
+  ~FolderWatch() { close(handle_); }
+
+  std::vector<std::string> Made() const {
+    std::vector<std::string> names;
+    alignas(inotify_event) std::array<char, 4096> buffer;
+    for (ssize_t size; (size = read(handle_, buffer.data(), buffer.size())) > 0;) {
+      for (ssize_t at = 0; at < size;) {
+        const auto* event = reinterpret_cast<const inotify_event*>(buffer.data() + at);
+        names.emplace_back(event->name);
+        at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
+      }
+    }
+    return names;
+  }
+
+ private:
+  int handle_;
+};
+
+// DuckDB would write what does not fit into memory beside the database, or into .tmp.
+TEST_F(DataSourceTest, WritesNoTemporaryFiles) {
+  Sql("big.duckdb",
+      {"CREATE TABLE t AS SELECT (i * 7919) % 10 AS a, repeat(md5(i::VARCHAR), 8) AS s "
+       "FROM range(300000) r(i)"});
+  // DuckDB asks for what a batch system gives it, and takes most of that.
+  ASSERT_EQ(setenv("SLURM_MEM_PER_NODE", "50M", 1), 0);
+  const FolderWatch watch(".");
+  const Attribute a = Integers("a", 0, 9);
+  const std::string message = MessageOf({"", "big.duckdb", "SELECT a, s FROM t ORDER BY s"},
+                                        Values("s", {"x", "y"}, kDrop));
+  EXPECT_NE(message.find("; no row is written to disk to save memory: sort, join and group "
+                         "beforehand, in the database, or use a larger machine"),
+            std::string::npos)
+      << message;
+  EXPECT_EQ(MessageOf({"", "big.duckdb", "SELECT a FROM t"}, a), "");
+  unsetenv("SLURM_MEM_PER_NODE");
+  EXPECT_EQ(watch.Made(), std::vector<std::string>{});
 }
 
 TEST_F(DataSourceTest, ReadsCsvDialectsByTheirHeader) {

@@ -85,10 +85,28 @@ TEST_F(IdentifierTest, JsonAndNumbersWillDo) {
   EXPECT_EQ(read.report.num_rows_over, 1);
 }
 
-TEST_F(IdentifierTest, ARowWithoutOneIsNamed) {
-  EXPECT_EQ(
-      MessageOf(Source("a.csv", "person,visit\nada,1\n,2\n")),
-      "row 2 has no 'person'; every row needs one: fill it in, or leave the row out in a query");
+// Stopping at it would tell that it is there.
+TEST_F(IdentifierTest, ARowWithoutOneIsLeftOut) {
+  DeterministicBits bits(3);
+  protection_.max_rows = 2;
+  const DataSource source = Source("a.csv", "person,visit\n,0\nada,1\n,2\n,3\nbob,9\nbob,4\n");
+  domain_ = Domain({[&] {
+    Attribute visit = domain_[0];
+    visit.encoding.outside = OutsidePolicy::kDrop;
+    return visit;
+  }()});
+  const ReadResult read = ReadEncodedTable(source, domain_, protection_, bits);
+  EXPECT_EQ(std::get<std::vector<uint8_t>>(read.table.column(0)), (std::vector<uint8_t>{1, 4}));
+  EXPECT_EQ(read.report.num_rows_read, 6);
+  EXPECT_EQ(read.report.num_rows_unowned, 3);
+  EXPECT_EQ(read.report.num_rows_dropped, 1);
+  EXPECT_EQ(read.report.num_rows_over, 0);
+  EXPECT_EQ(NotesOf(read.report, domain_)[0],
+            "rows left out, without an identifier: 3 (a true count: not for publication)");
+  EXPECT_EQ(SurveyTable(source, domain_, protection_).num_rows_unowned, 3);
+}
+
+TEST_F(IdentifierTest, AColumnThatIsNotThereIsNamed) {
   EXPECT_EQ(MessageOf(Source("b.csv", "who,visit\nada,1\n")),
             "no column 'person'; it has who, visit: rename or remove privacy.identifier");
 }
@@ -102,9 +120,11 @@ TEST_F(IdentifierTest, AMeasurementIsResumedUnderItsSpend) {
       Select({domain_, {ParseMarginalRules("<=1"), {}}, {}, BudgetFromPcost(1), protection_}), {}};
   const DataPlaces places{source, folder_ / "ledger"};
   const fs::path output = folder_ / "m.parquet";
-  const int64_t reserved = Ledger::OpenOrCreate(places.ledger, 1, NeighboursInWords(protection_))
-                               .Reserve(SpendOf(file, output));
-  std::ofstream(output.string() + ".abcdef") << "cut off";
+  Ledger::Spend spend = SpendOf(file, output);
+  spend.temporary = "m.parquet.a1B2c3";
+  const int64_t reserved =
+      Ledger::OpenOrCreate(places.ledger, 1, NeighboursInWords(protection_)).Reserve(spend);
+  std::ofstream(folder_ / spend.temporary) << "cut off";
 
   MeasureRequest request{file, places, output};
   EXPECT_THROW(MeasureToFile(request), Error);  // measured before
@@ -113,7 +133,7 @@ TEST_F(IdentifierTest, AMeasurementIsResumedUnderItsSpend) {
   EXPECT_EQ(outcome.entry, reserved);
   EXPECT_FALSE(outcome.was_measured);
   EXPECT_EQ(outcome.balance.spent, file.plan.pcost);
-  EXPECT_FALSE(fs::exists(output.string() + ".abcdef"));
+  EXPECT_FALSE(fs::exists(folder_ / spend.temporary));
   EXPECT_EQ(VerifyMeasurements(MeasurementFile(output)), file.plan.pcost);
 
   const MeasureOutcome again = MeasureToFile(request);
