@@ -64,7 +64,7 @@ struct Attribute {
   std::string name;
   int64_t size = 0;  // number of cells, the null cell included
   QueryKind queries = QueryKind::kIdentity;
-  Encoding encoding;
+  Encoding encoding = {};
   std::vector<CellGroup> groups = {};  // of kHierarchy: level by level, the lowest first
   CellMatrix custom = {};              // of kCustom: the query matrix
   CellMatrix strategy = {};            // of kCustom, may be empty: what to measure instead
