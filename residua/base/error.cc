@@ -156,6 +156,10 @@ Error internal::MakeError(ErrorKind kind, fmt::string_view format, fmt::format_a
   return Error(kind, WordsFromMarks(place), WordsFromMarks(problem), WordsFromMarks(rest));
 }
 
+Words internal::MakeWords(fmt::string_view format, fmt::format_args arguments) {
+  return WordsFromMarks(fmt::vformat(format, arguments));
+}
+
 }  // namespace residua
 
 fmt::format_context::iterator fmt::formatter<residua::Phrase>::format(

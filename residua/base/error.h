@@ -68,8 +68,6 @@ std::string PlainWords(const Words& words);
 class Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, Words place, Words problem, Words remedy);
-  Error(ErrorKind kind, std::string_view problem)
-      : Error(kind, {}, {WithoutControls(problem)}, {}) {}
 
   ErrorKind kind() const { return kind_; }
   const Words& place() const { return place_; }  // a file, a line, a key, a parameter; may be empty
@@ -109,17 +107,32 @@ decltype(auto) SafeArgument(const Argument& argument) {
 }
 
 Error MakeError(ErrorKind kind, fmt::string_view format, fmt::format_args arguments);
+Words MakeWords(fmt::string_view format, fmt::format_args arguments);
 
 }  // namespace internal
 
-// Throws an Error. The format reads "PLACE: PROBLEM; REMEDY": it has a place if it begins with
+// Text with phrases in it.
+template <typename... Args>
+Words WordsOf(fmt::format_string<Args...> format, Args&&... args) {
+  return [&](const auto&... safe) {
+    return internal::MakeWords(fmt::string_view(format), fmt::make_format_args(safe...));
+  }(internal::SafeArgument(args)...);
+}
+
+// An Error. The format reads "PLACE: PROBLEM; REMEDY": it has a place if it begins with
 // "{}: ", and a remedy if it has a "; ", the first of which stands before it. What the arguments
 // hold changes nothing about that.
 template <typename... Args>
-[[noreturn]] void Fail(ErrorKind kind, fmt::format_string<Args...> format, Args&&... args) {
-  throw [&](const auto&... safe) {
+Error ErrorOf(ErrorKind kind, fmt::format_string<Args...> format, Args&&... args) {
+  return [&](const auto&... safe) {
     return internal::MakeError(kind, fmt::string_view(format), fmt::make_format_args(safe...));
   }(internal::SafeArgument(args)...);
+}
+
+// Throws it.
+template <typename... Args>
+[[noreturn]] void Fail(ErrorKind kind, fmt::format_string<Args...> format, Args&&... args) {
+  throw ErrorOf(kind, format, std::forward<Args>(args)...);
 }
 
 // Runs `work`. An error of its own gets `place` in front, unless that is empty or its place begins

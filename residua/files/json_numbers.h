@@ -18,7 +18,7 @@ Number WholeNumber(const nlohmann::ordered_json& json) {
                         ? std::in_range<Number>(json.get<uint64_t>())
                         : json.is_number_integer() && std::in_range<Number>(json.get<int64_t>());
   if (!fits) {
-    Fail(ErrorKind::kBadInput, "{} stands where a whole number must", ShownText(json.dump()));
+    Fail(ErrorKind::kBadInput, "expected a whole number, found {}", ShownText(json.dump()));
   }
   return json.get<Number>();
 }
@@ -26,7 +26,7 @@ Number WholeNumber(const nlohmann::ordered_json& json) {
 template <typename Number>
 std::vector<Number> WholeNumbers(const nlohmann::ordered_json& json) {
   if (!json.is_array()) {
-    Fail(ErrorKind::kBadInput, "{} stands where a list of whole numbers must",
+    Fail(ErrorKind::kBadInput, "expected a list of whole numbers, found {}",
          ShownText(json.dump()));
   }
   std::vector<Number> numbers;

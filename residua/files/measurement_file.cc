@@ -248,7 +248,8 @@ std::map<std::string, std::string> ReadMetadata(const std::string& name,
       }
     });
   } catch (const Error& error) {
-    Fail(ErrorKind::kBadInput, "{}; the measurement file is not whole: get it again", error.what());
+    Fail(ErrorKind::kBadInput, "{}; the measurement file is incomplete: get it again",
+         error.what());
   }
   return metadata;
 }
@@ -375,15 +376,15 @@ MeasurementFile::MeasurementFile(const std::filesystem::path& path) : path_(path
   const std::string name = path.string();
   if (!std::filesystem::exists(path)) Fail(ErrorKind::kIo, "{}: no such file", name);
   if (!LooksLikeParquet(path)) {
-    Fail(ErrorKind::kBadInput, "{}: is not a measurement file; make one with residua measure PLAN",
-         name);
+    Fail(ErrorKind::kBadInput, "{}: is not a measurement file; {}", name,
+         Phrase{Phrase::Kind::kMakeMeasurements});
   }
   CheckParquetFooter(path);
   DuckDbConnection connection = DuckDbConnection::InLittleMemory(name, name, kReadingBytes);
   std::map<std::string, std::string> metadata = ReadMetadata(name, &connection);
   if (metadata["residua_format"] != kFormat) {
-    Fail(ErrorKind::kBadInput, "{}: is not a measurement file; make one with residua measure PLAN",
-         name);
+    Fail(ErrorKind::kBadInput, "{}: is not a measurement file; {}", name,
+         Phrase{Phrase::Kind::kMakeMeasurements});
   }
   CheckFormatVersion(fmt::format("{}: measurement", name),
                      ParseInteger(metadata["residua_version"]), kFormatVersion);

@@ -181,7 +181,7 @@ class ParquetWriter::Stream {
     const std::optional<ParquetBatch> batch = stream.Pop();
     if (!batch) {
       duckdb_data_chunk_set_size(chunk, 0);
-      if (!stream.complete_) duckdb_function_set_error(info, "the rows ended before their time");
+      if (!stream.complete_) duckdb_function_set_error(info, "the rows ended early");
       return;
     }
     for (size_t k = 0; k < batch->size(); ++k) {

@@ -46,7 +46,8 @@ double StdDevOf(const PublishedTable& table, size_t row) {
 
 int64_t WholeOf(double value) {
   if (!(std::abs(value) < 0x1p63)) {
-    Fail(ErrorKind::kTooLarge, "{} does not fit 64 bits; leave out --integers", value);
+    Fail(ErrorKind::kTooLarge, "{} does not fit 64 bits; leave out {}", value,
+         Phrase{Phrase::Kind::kOption, {"integers"}});
   }
   return static_cast<int64_t>(value);
 }

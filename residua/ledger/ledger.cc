@@ -129,7 +129,8 @@ auto Ledger::Transact(const Work& work) {
 
 Ledger Ledger::Open(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) {
-    Fail(ErrorKind::kIo, "{}: there is no such ledger; residua measure makes one", path.string());
+    Fail(ErrorKind::kIo, "{}: there is no such ledger; {}", path.string(),
+         Phrase{Phrase::Kind::kMakeLedger});
   }
   Ledger ledger(path, false);
   ledger.Execute("PRAGMA synchronous = EXTRA");
@@ -143,7 +144,7 @@ Ledger Ledger::Open(const std::filesystem::path& path) {
            "{}: the ledger is empty; restore it from a copy: without it no budget can be spent",
            ledger.name_);
     }
-    Fail(ErrorKind::kBadInput, "{}: is not a residua ledger", ledger.name_);
+    Fail(ErrorKind::kBadInput, "{}: is not a ledger of residua", ledger.name_);
   }
   CheckFormatVersion(fmt::format("{}: ledger", ledger.name_), version.Integer(0), kSchemaVersion);
   // A trigger could drop a spend, and a view show what nobody wrote.
@@ -253,53 +254,62 @@ std::optional<Ledger::Refusal> Ledger::ReasonToRefuse(const Spend& spend) const 
     if (entry.kind != Kind::kRefused && entry.neighbours != spend.neighbours) {
       return Refusal{
           "for other neighbours",
-          fmt::format("{}: the ledger is kept for \"{}\", the plan for \"{}\", and their costs "
-                      "do not add up; plan for the former, or keep another ledger with --ledger "
-                      "and answer for both",
-                      name_, entry.neighbours, spend.neighbours)};
+          ErrorOf(ErrorKind::kRefused,
+                  "{}: the ledger is kept for \"{}\", the plan for \"{}\", and their costs do not "
+                  "add up; plan for the former, or {} and answer for both",
+                  name_, entry.neighbours, spend.neighbours, Phrase{Phrase::Kind::kOtherLedger})};
     }
   }
   const auto earlier = spend.again ? std::nullopt : FindPlan(spend.plan_digest);
   if (earlier && IsBeingMeasured(*earlier)) {
-    return Refusal{"being measured",
-                   fmt::format("{}: another residua is measuring this plan into {} (entry {}, {}); "
-                               "wait until it is done",
-                               name_, earlier->what, earlier->id, earlier->time)};
+    return Refusal{
+        "being measured",
+        ErrorOf(ErrorKind::kRefused,
+                "{}: another residua is measuring this plan into {} (entry {}, {}); wait "
+                "until it is done",
+                name_, earlier->what, earlier->id, earlier->time)};
   }
   if (earlier && earlier->kind == Kind::kConfirmed && !earlier->temporary.empty() &&
       !std::filesystem::exists(earlier->what) && std::filesystem::exists(TemporaryOf(*earlier))) {
     return Refusal{
         "measured before",
-        fmt::format("{}: this plan was measured before (entry {}, {}), and its process ended "
-                    "before the file had its name; it is complete: rename {} to {}",
-                    name_, earlier->id, earlier->time, TemporaryOf(*earlier).string(),
-                    earlier->what)};
+        ErrorOf(
+            ErrorKind::kRefused,
+            "{}: this plan was measured before (entry {}, {}), and its process ended before the "
+            "file had its name; it is complete: rename {} to {}",
+            name_, earlier->id, earlier->time, TemporaryOf(*earlier).string(), earlier->what)};
   }
   if (earlier && earlier->kind == Kind::kConfirmed) {
     return Refusal{
         "measured before",
-        fmt::format("{}: this plan was measured before, into {} (entry {}, {}); measuring it again "
-                    "is a new spend: residua measure PLAN --again if you mean it",
-                    name_, earlier->what, earlier->id, earlier->time)};
+        ErrorOf(
+            ErrorKind::kRefused,
+            "{}: this plan was measured before, into {} (entry {}, {}); measuring it again is a "
+            "new spend: {} if you mean it",
+            name_, earlier->what, earlier->id, earlier->time, Phrase{Phrase::Kind::kMeasureAgain})};
   }
   if (earlier) {
     return Refusal{
-        "cut off before",
-        fmt::format(
-            "{}: a measurement of this plan into {} was cut off (entry {}, {}); if it was a "
+        "interrupted before",
+        ErrorOf(
+            ErrorKind::kRefused,
+            "{}: a measurement of this plan into {} was interrupted (entry {}, {}); if it was a "
             "release, put its folder back and run the same command again; if nothing of it was "
-            "published, residua ledger forgive {} frees its budget",
-            name_, earlier->what, earlier->id, earlier->time, earlier->id)};
+            "published, {} frees its budget",
+            name_, earlier->what, earlier->id, earlier->time,
+            Phrase{Phrase::Kind::kForgive, {fmt::format("{}", earlier->id)}})};
   }
   const Balance balance = CurrentBalance();
   if (balance.spent + spend.pcost > balance.granted) {
     return Refusal{
         "over the budget",
-        fmt::format("{}: the budget does not allow it: rho {} was spent and {} is asked for, of {} "
-                    "granted; plan for less, or residua ledger grant --rho {} --reason ...",
-                    name_, TextAbove(balance.spent / 2), TextAbove(spend.pcost / 2),
-                    TextBelow(balance.granted / 2),
-                    TextAbove((balance.spent + spend.pcost - balance.granted) / 2))};
+        ErrorOf(ErrorKind::kRefused,
+                "{}: the budget does not allow it: rho {} was spent and {} is asked for, of {} "
+                "granted; plan for less, or {}",
+                name_, TextAbove(balance.spent / 2), TextAbove(spend.pcost / 2),
+                TextBelow(balance.granted / 2),
+                Phrase{Phrase::Kind::kGrant,
+                       {TextAbove((balance.spent + spend.pcost - balance.granted) / 2)}})};
   }
   return std::nullopt;
 }
@@ -321,17 +331,17 @@ std::optional<LedgerEntry> Ledger::FindToResume(const Spend& spend) const {
   if (!entry) return std::nullopt;
   if (entry->kind == Kind::kConfirmed) {
     Fail(ErrorKind::kRefused,
-         "{}: was measured (entry {} of {}), but is gone; put it back, or wherever it is now, "
-         "make tables of it with residua tables",
-         entry->what, entry->id, name_);
+         "{}: was measured (entry {} of {}), but is gone; put it back, or wherever it is now, {}",
+         entry->what, entry->id, name_, Phrase{Phrase::Kind::kMakeTables});
   }
   CheckIsNotBeingMeasured(*entry);
   if (entry->temporary.empty()) {
     Fail(ErrorKind::kRefused,
-         "{}: an older residua was cut off measuring it (entry {} of {}), perhaps when it was "
+         "{}: an older residua was interrupted measuring it (entry {} of {}), perhaps when it was "
          "already in place; if it was moved, put it back; if nothing of it was published, say so "
-         "with residua ledger forgive {} --ledger {} --reason ...",
-         entry->what, entry->id, name_, entry->id, name_);
+         "with {}",
+         entry->what, entry->id, name_,
+         Phrase{Phrase::Kind::kForgive, {fmt::format("{}", entry->id), name_}});
   }
   return entry;
 }
@@ -343,7 +353,7 @@ void Ledger::CheckAffordable(const Spend& spend) {
     if (reason) Record(spend, reason);
     return reason;
   });
-  if (refusal) throw Error(ErrorKind::kRefused, refusal->message);
+  if (refusal) throw refusal->error;
 }
 
 int64_t Ledger::Reserve(const Spend& spend) {
@@ -363,7 +373,7 @@ int64_t Ledger::Reserve(const Spend& spend) {
     refusal = ReasonToRefuse(spend);
     return Record(spend, refusal);
   });
-  if (refusal) throw Error(ErrorKind::kRefused, refusal->message);
+  if (refusal) throw refusal->error;
   return id;
 }
 

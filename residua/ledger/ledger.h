@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "residua/base/error.h"
 #include "residua/base/rational.h"
 
 struct sqlite3;
@@ -62,7 +63,7 @@ class Ledger {
     std::filesystem::path output;  // absolute
     std::string neighbours;        // in words, as of NeighboursInWords
     bool again = false;            // the same plan may be measured a second time
-    bool resume = false;           // a spend that was cut off is gone on with
+    bool resume = false;           // a spend that was interrupted continues
     std::string temporary = {};    // as of LedgerEntry
     std::string note = {};
   };
@@ -97,7 +98,7 @@ class Ledger {
   int64_t Insert(const LedgerEntry& entry);
   struct Refusal {
     std::string brief;  // for the record
-    std::string message;
+    Error error;
   };
   // The reserved entry that the spend goes on with; Error{kRefused} if that is not safe.
   std::optional<LedgerEntry> FindToResume(const Spend& spend) const;

@@ -93,15 +93,12 @@ MeasureOutcome OutcomeOf(const Accounts& accounts, bool made_ledger, bool was_me
 
 // The plan itself; what was measured of it before is not judged again.
 void CheckPlan(const MeasureRequest& request) {
-  try {
+  AtPlace(request.plan_name, [&] {
     VerifyPlan(request.plan.plan);
     if (fs::exists(request.output)) return;
     CheckDomainIsPublic(request.plan.plan.domain);
     CheckNoiseIsMeasurable(request.plan.plan);
-  } catch (const Error& error) {
-    if (request.plan_name.empty()) throw;
-    throw Error(error.kind(), fmt::format("{}: {}", request.plan_name, error.what()));
-  }
+  });
 }
 
 // The same data may have a ledger beside another of its names.
@@ -138,13 +135,35 @@ std::string EntriesInWords(const Accounts& accounts) {
   return words;
 }
 
-std::string HowToForgive(const Accounts& accounts) {
-  std::string words;
+Words HowToForgive(const Accounts& accounts) {
+  Words words;
   for (const Account& account : accounts) {
-    words += fmt::format("{}residua ledger forgive {} --ledger {} --reason ...",
-                         words.empty() ? "" : " and ", account.entry, account.path.string());
+    if (!words.empty()) words.emplace_back(" and ");
+    words.emplace_back(
+        Phrase{Phrase::Kind::kForgive, {fmt::format("{}", account.entry), account.path.string()}});
   }
   return words;
+}
+
+// What failed, and that its spend stays reserved.
+Error StaysReserved(const std::exception& failure, bool resumes, const Accounts& accounts) {
+  const auto* error = dynamic_cast<const Error*>(&failure);
+  const bool is_stopped = error != nullptr && error->kind() == ErrorKind::kStopped;
+  Words remedy = error != nullptr ? error->remedy() : Words();
+  const auto append = [&](const Words& words) {
+    remedy.insert(remedy.end(), words.begin(), words.end());
+  };
+  if (!remedy.empty()) append({"; "});
+  append(WordsOf("the spend stays reserved as {}: ", EntriesInWords(accounts)));
+  if (resumes) {
+    append({"fix it and run the same command again; it continues without spending twice"});
+  } else {
+    append({"if nothing of it was published, say so with "});
+    append(HowToForgive(accounts));
+  }
+  return Error(is_stopped ? ErrorKind::kStopped : ErrorKind::kIo,
+               error != nullptr ? error->place() : Words(),
+               error != nullptr ? error->problem() : Words{MessageOf(failure)}, remedy);
 }
 
 // Puts the spend into every ledger; first beside the data, so that none is chosen without it.
@@ -179,15 +198,7 @@ void MeasureReserved(const MeasureRequest& request, const EncodedTable& table,
     Measure(plan, table, options, visit);
     finish();
   } catch (const std::exception& error) {
-    const std::string remedy =
-        request.resume
-            ? "mend it and run the same command again, which goes on with that spend"
-            : fmt::format("if nothing of it was published, say so with {}", HowToForgive(accounts));
-    const auto* known = dynamic_cast<const Error*>(&error);
-    const bool is_stopped = known != nullptr && known->kind() == ErrorKind::kStopped;
-    throw Error(is_stopped ? ErrorKind::kStopped : ErrorKind::kIo,
-                fmt::format("{}; the spend stays reserved as {}: {}", MessageOf(error),
-                            EntriesInWords(accounts), remedy));
+    throw StaysReserved(error, request.resume, accounts);
   }
 }
 
@@ -206,9 +217,8 @@ void Confirm(Accounts* accounts) {
 }
 
 [[noreturn]] void FailExists(const fs::path& output) {
-  Fail(ErrorKind::kRefused,
-       "{}: exists already; a measurement is paid for and not overwritten, choose another -o",
-       output.string());
+  Fail(ErrorKind::kRefused, "{}: exists already; a measurement is paid for and not overwritten, {}",
+       output.string(), Phrase{Phrase::Kind::kOtherOutput});
 }
 
 // The file is in place already: its spend is confirmed, wherever it was written, for the folder may
@@ -302,7 +312,9 @@ fs::path LedgerBeside(const DataSource& data) {
 }
 
 DataPlaces PlacesOf(const DataReference& reference, const fs::path& folder) {
-  if (reference.empty()) Fail(ErrorKind::kBadInput, "the plan names no data; add --data FILE");
+  if (reference.empty()) {
+    Fail(ErrorKind::kBadInput, "the plan names no data; {}", Phrase{Phrase::Kind::kNameData});
+  }
   const auto resolve = [&](const std::string& path) {
     return path.empty() ? "" : (folder / path).lexically_normal().string();
   };
