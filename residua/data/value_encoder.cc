@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "residua/base/error.h"
+#include "residua/base/number_text.h"
 #include "residua/base/shown_text.h"
-#include "residua/text/number_text.h"
-#include "residua/text/toml_text.h"
 #include "residua/measure/encoded_table.h"
+#include "residua/text/toml_text.h"
 
 namespace residua {
 namespace {

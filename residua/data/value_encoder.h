@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "residua/data/text_places.h"
 #include "residua/model/attribute.h"
+#include "residua/model/text_places.h"
 
 namespace residua {
 

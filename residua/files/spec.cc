@@ -6,6 +6,7 @@
 
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
+#include "residua/base/number_text.h"
 #include "residua/basis/query_matrix.h"
 #include "residua/files/file.h"
 #include "residua/files/matrix_file.h"
@@ -13,7 +14,6 @@
 #include "residua/files/toml_reader.h"
 #include "residua/text/choice_text.h"
 #include "residua/text/domain_text.h"
-#include "residua/text/number_text.h"
 #include "residua/text/workload_text.h"
 
 namespace residua {

@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "residua/base/error.h"
+#include "residua/base/number_text.h"
 #include "residua/base/rational.h"
 #include "residua/text/domain_text.h"
-#include "residua/text/number_text.h"
 
 namespace residua {
 namespace {
