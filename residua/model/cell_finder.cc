@@ -14,17 +14,12 @@ CellFinder::CellFinder(const Attribute& attribute) : last_(NumValueCells(attribu
   }
 }
 
-FoundCell CellFinder::Find(std::string_view value) const {
-  if (places_) {
-    const int32_t place = places_->Find(value);
-    if (place == TextPlaces::kNone) return {FoundCell::kNoCell, Fault::kNotListed};
-    return {place};
-  }
-  const std::string_view text = TrimmedNumber(value);
+FoundCell CellFinder::FindNumberIn(std::string_view text) const {
+  const std::string_view number_text = TrimmedNumber(text);
   if (is_integral()) {
-    if (const auto integer = ParseInteger(text)) return FindInteger(*integer);
+    if (const auto integer = ParseInteger(number_text)) return FindInteger(*integer);
   }
-  if (const auto number = ParseNumber(text)) return Find(*number);
+  if (const auto number = ParseNumber(number_text)) return Find(*number);
   return NotNumber();
 }
 

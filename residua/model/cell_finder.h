@@ -50,6 +50,7 @@ class CellFinder {
 
   bool is_integral() const { return cuts_ == nullptr && !places_; }
   FoundCell FindInteger(int64_t value) const;
+  FoundCell FindNumberIn(std::string_view text) const;
   FoundCell NotNumber() const {
     return {FoundCell::kNoCell, cuts_ == nullptr ? Fault::kNotInteger : Fault::kNotNumber};
   }
@@ -82,6 +83,13 @@ inline FoundCell CellFinder::Find(double value) const {
   if (value < -kTwoTo63) return {0, Fault::kBelow};
   const FoundCell below = FindInteger(static_cast<int64_t>(std::floor(value)));
   return value == std::trunc(value) ? below : FoundCell{below.cell, Fault::kNotInteger};
+}
+
+inline FoundCell CellFinder::Find(std::string_view value) const {
+  if (!places_) return FindNumberIn(value);
+  const int32_t place = places_->Find(value);
+  if (place == TextPlaces::kNone) return {FoundCell::kNoCell, Fault::kNotListed};
+  return {place};
 }
 
 }  // namespace residua

@@ -204,6 +204,9 @@ TEST(PlanFileTest, EncodingsThatContradictThemselvesAreNamed) {
             "plan.json: attributes.age.size is 100, and the encoding has 10 cells");
   EXPECT_EQ(message_with(1, {{"values", {"x", "x"}}}),
             "plan.json: attributes.sex.values lists 'x' twice");
+  EXPECT_EQ(message_with(1, {{"values", {"null", "x"}}}),
+            "plan.json: attributes.sex.null names missing values null, and values lists 'null' "
+            "too; leave one of them out");
   EXPECT_EQ(message_with(1, {{"outside", "clamp"}}),
             "plan.json: attributes.sex.outside \"clamp\" only makes sense with integers = [FIRST, "
             "LAST]");
