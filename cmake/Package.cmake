@@ -11,9 +11,9 @@ install(EXPORT residuaTargets NAMESPACE residua:: DESTINATION ${package_dir})
 # shows true counts, or DuckDB, JSON or TOML; tests/package checks the list.
 set(residua_public_headers
   residua.h
-  base/error.h base/int128.h base/memory.h base/rational.h base/version.h
-  model/attribute.h model/attribute_set.h model/closure.h model/domain.h model/multiset_table.h model/symmetry.h
-  model/workload.h
+  base/enum_texts.h base/error.h base/int128.h base/memory.h base/number_text.h base/rational.h base/version.h
+  model/attribute.h model/attribute_set.h model/cell_finder.h model/closure.h model/domain.h model/encoding.h
+  model/multiset_table.h model/symmetry.h model/text_places.h model/workload.h
   basis/basis_inverse.h basis/basis_kind.h basis/query_matrix.h basis/residual_basis.h basis/residual_matrix.h
   privacy/budget.h privacy/conversion.h privacy/exact_cost.h privacy/protection.h
   select/lower_bound.h select/objective.h select/plan.h select/plan_cost.h select/plan_errors.h select/select.h
@@ -24,7 +24,7 @@ set(residua_public_headers
   reconstruct/product_query.h reconstruct/query_answer.h reconstruct/residual_index.h reconstruct/table_answers.h
   reconstruct/table_batches.h reconstruct/table_reconstruction.h reconstruct/whole_counts.h
   text/budget_text.h text/choice_text.h text/domain_text.h text/question_text.h text/workload_text.h
-  data/data_source.h data/query_shape.h data/text_places.h data/value_encoder.h
+  data/data_source.h data/query_shape.h data/value_encoder.h
   files/basis_cache.h files/measurement_file.h files/parquet_writer.h files/plan_file.h files/spec.h files/table_files.h
   ledger/ledger.h
   draft/draft_spec.h

@@ -1,8 +1,8 @@
 #include <cmath>
 
 #include "fuzz/only_errors.h"
+#include "residua/base/number_text.h"
 #include "residua/files/spec.h"
-#include "residua/text/number_text.h"
 
 namespace residua {
 namespace {

@@ -2,18 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "residua/base/error.h"
+#include "residua/base/number_text.h"
 #include "residua/base/shown_text.h"
-#include "residua/text/number_text.h"
-#include "residua/text/toml_text.h"
 #include "residua/measure/encoded_table.h"
+#include "residua/text/toml_text.h"
 
 namespace residua {
 namespace {
+
+using Fault = FoundCell::Fault;
 
 // Different values outside that are remembered of one attribute.
 constexpr size_t kMaxTallied = 1000;
@@ -48,97 +48,29 @@ ValueEncoder::ValueEncoder(const Attribute& attribute, std::string file,
     : attribute_(attribute),
       file_(std::move(file)),
       outside_values_(outside_values),
-      stopping_(StoppingValuesOf(attribute.encoding)) {
+      stopping_(StoppingValuesOf(attribute.encoding)),
+      finder_(attribute_) {
   EmptyCodeColumn(attribute_);  // refuses what is too large to code
-  const Encoding& encoding = attribute_.encoding;
-  const int64_t num_nulls = encoding.null_cell ? 1 : 0;
-  int64_t num_cells = attribute_.size - num_nulls;
-  last_ = num_cells - 1;
-  if (const auto* integers = std::get_if<IntegerEncoding>(&encoding.cells)) {
-    first_ = integers->first;
-    last_ = integers->last;
-    if (first_ > last_ || __builtin_sub_overflow(last_, first_, &num_cells) ||
-        __builtin_add_overflow(num_cells, 1, &num_cells)) {
-      Fail(ErrorKind::kBadInput, "{}: integers = [{}, {}] is not a range that can be counted",
-           SpecKey(attribute_), first_, last_);
-    }
-  }
-  cuts_ = std::get_if<CutEncoding>(&encoding.cells);
-  if (cuts_ != nullptr) num_cells = static_cast<int64_t>(cuts_->cuts.size()) + 1;
-  values_ = std::get_if<ValueEncoding>(&encoding.cells);
-  if (values_ != nullptr) {
-    num_cells = static_cast<int64_t>(values_->values.size());
-    places_.emplace(values_->values);
-    if (static_cast<int64_t>(places_->size()) != num_cells) {
-      Fail(ErrorKind::kBadInput, "{}: a value is listed twice; list each once",
-           SpecKey(attribute_));
-    }
-  }
-  if (num_cells + num_nulls != attribute_.size) {
-    Fail(ErrorKind::kBadInput, "{}: the encoding has {} cells and the attribute {}",
-         SpecKey(attribute_), num_cells + num_nulls, attribute_.size);
-  }
-  if (encoding.outside == OutsidePolicy::kClamp && !IsIntegral()) {
-    Fail(ErrorKind::kBadInput,
-         "{}: outside = \"clamp\" is for integers; choose \"error\", \"drop\" or \"null\"",
-         SpecKey(attribute_));
-  }
-  if (encoding.outside == OutsidePolicy::kNull && !encoding.null_cell) {
-    Fail(ErrorKind::kBadInput, "{}: outside = \"null\" needs null = true", SpecKey(attribute_));
-  }
-}
-
-ValueEncoder::Cell ValueEncoder::CellOfInteger(int64_t value) const {
-  if (value < first_) return {kNone, Fault::kBelow, 0};
-  if (value > last_) return {kNone, Fault::kAbove, static_cast<int32_t>(last_ - first_)};
-  return {static_cast<int32_t>(value - first_)};
-}
-
-ValueEncoder::Cell ValueEncoder::CellOfNumber(double value) const {
-  if (std::isnan(value)) return {kNone, IsIntegral() ? Fault::kNotInteger : Fault::kNotNumber};
-  if (cuts_ != nullptr) {
-    const auto& cuts = cuts_->cuts;
-    return {static_cast<int32_t>(std::lower_bound(cuts.begin(), cuts.end(), value) - cuts.begin())};
-  }
-  if (value >= kTwoTo63) return {kNone, Fault::kAbove, static_cast<int32_t>(last_ - first_)};
-  if (value < -kTwoTo63) return {kNone, Fault::kBelow, 0};
-  const Cell below = CellOfInteger(static_cast<int64_t>(std::floor(value)));
-  if (value == std::trunc(value)) return below;
-  return {kNone, Fault::kNotInteger, below.code != kNone ? below.code : below.clamped};
-}
-
-ValueEncoder::Cell ValueEncoder::CellOfText(std::string_view value) const {
-  const std::string_view text = TrimmedNumber(value);
-  if (IsIntegral()) {
-    if (const auto integer = ParseInteger(text)) return CellOfInteger(*integer);
-  }
-  if (const auto number = ParseNumber(text)) return CellOfNumber(*number);
-  return {kNone, IsIntegral() ? Fault::kNotInteger : Fault::kNotNumber};
-}
-
-ValueEncoder::Cell ValueEncoder::CellOfListed(std::string_view value) const {
-  const int32_t code = places_->Find(value);
-  if (code == TextPlaces::kNone) return {kNone, Fault::kNotListed};
-  return {code};
+  CheckEncoding(attribute_.encoding, attribute_.size, SpecKey(attribute_));
 }
 
 int32_t ValueEncoder::Encode(int64_t value, int64_t row) {
-  RESIDUA_CHECK(IsIntegral());
-  const Cell cell = CellOfInteger(value);
-  return cell.code >= 0 ? cell.code : Place(cell, fmt::format("{}", value), row);
+  const FoundCell found = finder_.Find(value);
+  if (found.is_found()) return static_cast<int32_t>(found.cell);
+  return Place(found, fmt::format("{}", value), row);
 }
 
 int32_t ValueEncoder::Encode(double value, int64_t row) {
-  RESIDUA_CHECK(values_ == nullptr);
-  const Cell cell = CellOfNumber(value);
-  return cell.code >= 0 ? cell.code : Place(cell, fmt::format("{}", value), row);
+  const FoundCell found = finder_.Find(value);
+  if (found.is_found()) return static_cast<int32_t>(found.cell);
+  return Place(found, fmt::format("{}", value), row);
 }
 
 int32_t ValueEncoder::Encode(std::string_view value, int64_t row) {
-  const Cell cell = values_ != nullptr ? CellOfListed(value) : CellOfText(value);
-  if (cell.code >= 0) return cell.code;
-  const bool is_number = cell.fault == Fault::kBelow || cell.fault == Fault::kAbove;
-  return Place(cell,
+  const FoundCell found = finder_.Find(value);
+  if (found.is_found()) return static_cast<int32_t>(found.cell);
+  const bool is_number = found.fault == Fault::kBelow || found.fault == Fault::kAbove;
+  return Place(found,
                is_number ? ShownText(TrimmedNumber(value)) : fmt::format("'{}'", ShownText(value)),
                row);
 }
@@ -163,12 +95,13 @@ std::string ValueEncoder::MissingProblem(int64_t row) const {
       ShownText(attribute_.name), row, SpecKey(attribute_));
 }
 
-bool ValueEncoder::Stops(const Cell& cell) const {
-  const bool is_number_or_listed = cell.clamped != kNone || cell.fault == Fault::kNotListed;
+bool ValueEncoder::Stops(const FoundCell& found) const {
+  const bool is_number_or_listed =
+      found.cell != FoundCell::kNoCell || found.fault == Fault::kNotListed;
   return is_number_or_listed ? stopping_.outside : stopping_.not_numbers;
 }
 
-void ValueEncoder::Tally(const Cell& cell, std::string_view shown_value, int64_t row) {
+void ValueEncoder::Tally(const FoundCell& found, std::string_view shown_value, int64_t row) {
   ++report_.num_outside;
   if (const auto known = report_.outside.find(std::string(shown_value));
       known != report_.outside.end()) {
@@ -176,39 +109,41 @@ void ValueEncoder::Tally(const Cell& cell, std::string_view shown_value, int64_t
   } else if (report_.outside.size() < kMaxTallied) {
     report_.outside.emplace(shown_value, 1);
   }
-  if (Stops(cell) && report_.first_error.empty()) {
-    report_.first_error = OutsideProblem(cell, shown_value, row);
+  if (Stops(found) && report_.first_error.empty()) {
+    report_.first_error = OutsideProblem(found, shown_value, row);
   }
 }
 
-int32_t ValueEncoder::Place(const Cell& cell, std::string_view shown_value, int64_t row) {
-  if (outside_values_ == OutsideValues::kTally) Tally(cell, shown_value, row);
-  if (Stops(cell)) {
+int32_t ValueEncoder::Place(const FoundCell& found, std::string_view shown_value, int64_t row) {
+  if (outside_values_ == OutsideValues::kTally) Tally(found, shown_value, row);
+  if (Stops(found)) {
     if (outside_values_ == OutsideValues::kTally) return kDropRow;
-    Fail(ErrorKind::kBadInput, "{}", OutsideProblem(cell, shown_value, row));
+    Fail(ErrorKind::kBadInput, "{}", OutsideProblem(found, shown_value, row));
   }
   if (attribute_.encoding.outside == OutsidePolicy::kDrop) {
     ++report_.num_dropped;
     return kDropRow;
   }
-  if (attribute_.encoding.outside == OutsidePolicy::kClamp && cell.clamped != kNone) {
+  if (attribute_.encoding.outside == OutsidePolicy::kClamp && found.cell != FoundCell::kNoCell) {
     ++report_.num_clamped;
-    return cell.clamped;
+    return static_cast<int32_t>(found.cell);
   }
   RESIDUA_CHECK(attribute_.encoding.null_cell);
   ++report_.num_nulled;
   return static_cast<int32_t>(attribute_.size - 1);
 }
 
-std::string ValueEncoder::OutsideProblem(const Cell& cell, std::string_view shown_value,
+std::string ValueEncoder::OutsideProblem(const FoundCell& found, std::string_view shown_value,
                                          int64_t row) const {
   const bool is_coded = std::holds_alternative<std::monostate>(attribute_.encoding.cells);
   std::string problem;
   std::string other_remedy;
-  switch (cell.fault) {
+  switch (found.fault) {
+    case Fault::kNone:
+      RESIDUA_CHECK(false);
     case Fault::kBelow:
     case Fault::kAbove:
-      problem = fmt::format("outside {}..{}", first_, last_);
+      problem = fmt::format("outside {}..{}", finder_.first(), finder_.last());
       other_remedy = is_coded ? "give it more cells" : "widen integers";
       break;
     case Fault::kNotInteger:
@@ -231,7 +166,7 @@ std::string ValueEncoder::OutsideProblem(const Cell& cell, std::string_view show
                        SpecKey(attribute_), other_remedy);
   }
   return fmt::format("{}; set outside = {}\"drop\" or \"null\"{} for {}, or {}", place,
-                     cell.clamped != kNone ? "\"clamp\", " : "",
+                     found.cell != FoundCell::kNoCell ? "\"clamp\", " : "",
                      attribute_.encoding.null_cell ? "" : " (with null = true)",
                      SpecKey(attribute_), other_remedy);
 }

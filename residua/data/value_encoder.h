@@ -2,12 +2,11 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 
-#include "residua/data/text_places.h"
 #include "residua/model/attribute.h"
+#include "residua/model/cell_finder.h"
 
 namespace residua {
 
@@ -61,39 +60,19 @@ class ValueEncoder {
   const AttributeReport& report() const { return report_; }
 
  private:
-  enum class Fault { kBelow, kAbove, kNotInteger, kNotNumber, kNotListed };
-
-  // A cell, or the fault of a value that has none, and the cell that clamping puts it into: the
-  // nearest end, or the whole number below a fraction. What is no number has none of that either.
-  struct Cell {
-    int32_t code;
-    Fault fault = {};
-    int32_t clamped = kNone;
-  };
-  static constexpr int32_t kNone = -1;
-  Cell CellOfInteger(int64_t value) const;
-  Cell CellOfNumber(double value) const;
-  Cell CellOfText(std::string_view value) const;
-  Cell CellOfListed(std::string_view value) const;
-
-  int32_t Place(const Cell& cell, std::string_view shown_value, int64_t row);
-  bool Stops(const Cell& cell) const;
-  void Tally(const Cell& cell, std::string_view shown_value, int64_t row);
+  int32_t Place(const FoundCell& found, std::string_view shown_value, int64_t row);
+  bool Stops(const FoundCell& found) const;
+  void Tally(const FoundCell& found, std::string_view shown_value, int64_t row);
   // What to say of it.
   std::string MissingProblem(int64_t row) const;
-  std::string OutsideProblem(const Cell& cell, std::string_view shown_value, int64_t row) const;
-
-  bool IsIntegral() const { return values_ == nullptr && cuts_ == nullptr; }
+  std::string OutsideProblem(const FoundCell& found, std::string_view shown_value,
+                             int64_t row) const;
 
   const Attribute attribute_;
   const std::string file_;
   const OutsideValues outside_values_;
   const StoppingValues stopping_;
-  const ValueEncoding* values_ = nullptr;
-  const CutEncoding* cuts_ = nullptr;
-  int64_t first_ = 0;  // integers and bare codes: [first_, last_]
-  int64_t last_ = 0;
-  std::optional<TextPlaces> places_;  // of values
+  const CellFinder finder_;
   AttributeReport report_;
 };
 

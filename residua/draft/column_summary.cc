@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "residua/text/number_text.h"
+#include "residua/base/number_text.h"
 
 namespace residua {
 namespace {

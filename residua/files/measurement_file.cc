@@ -6,13 +6,13 @@
 
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
+#include "residua/base/number_text.h"
 #include "residua/base/version.h"
 #include "residua/data/duckdb_connection.h"
 #include "residua/files/digest.h"
 #include "residua/files/format_version.h"
 #include "residua/files/parquet_footer.h"
 #include "residua/measure/measure.h"
-#include "residua/text/number_text.h"
 
 namespace residua {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "residua/base/enum_texts.h"
 #include "residua/base/error.h"
 #include "residua/base/shown_text.h"
 #include "residua/base/version.h"
@@ -34,41 +34,17 @@ constexpr std::array<std::string_view, 15> kKeys = {
     "attributes",   "workload",  "objective", "weights",    "loss",
     "relative_gap", "converged", "classes",   "mechanisms", "bases"};
 
-std::string_view Name(OutsidePolicy policy) {
-  switch (policy) {
-    case OutsidePolicy::kError:
-      return "error";
-    case OutsidePolicy::kClamp:
-      return "clamp";
-    case OutsidePolicy::kDrop:
-      return "drop";
-    case OutsidePolicy::kNull:
-      return "null";
-  }
-  RESIDUA_CHECK(false);
-}
+constexpr EnumTexts<BudgetUnit, 4> kBudgetUnits = {{{BudgetUnit::kPcost, "pcost"},
+                                                    {BudgetUnit::kRho, "rho"},
+                                                    {BudgetUnit::kMu, "mu"},
+                                                    {BudgetUnit::kEpsilonDelta, "epsilon"}}};
 
-std::string_view Name(BudgetUnit unit) {
-  switch (unit) {
-    case BudgetUnit::kPcost:
-      return "pcost";
-    case BudgetUnit::kRho:
-      return "rho";
-    case BudgetUnit::kMu:
-      return "mu";
-    case BudgetUnit::kEpsilonDelta:
-      return "epsilon";
-  }
-  RESIDUA_CHECK(false);
-}
-
-// The enumerator that prints as `text`.
-template <typename Enum>
-Enum FromText(const std::string& text, std::initializer_list<Enum> all) {
-  for (const Enum value : all) {
-    if (Name(value) == text) return value;
-  }
-  Fail(ErrorKind::kBadInput, "'{}' is not known", text);
+// The value that is written as `json`.
+template <typename Enum, size_t size>
+Enum ValueFromJson(const EnumTexts<Enum, size>& texts, const Json& json) {
+  const auto text = json.get<std::string>();
+  if (const auto value = ValueOf(texts, text)) return *value;
+  Fail(ErrorKind::kBadInput, "'{}' is not known; it must be {}", text, Choices(texts));
 }
 
 Json MatrixToJson(int64_t num_rows, int64_t num_columns, const auto& entries) {
@@ -135,7 +111,7 @@ Json AttributeToJson(const Attribute& attribute) {
     }
   }
   json["null"] = attribute.encoding.null_cell;
-  json["outside"] = Name(attribute.encoding.outside);
+  json["outside"] = TextOf(kOutsidePolicies, attribute.encoding.outside);
   if (attribute.read_from_data) json["check"] = kReadFromData;
   return json;
 }
@@ -145,40 +121,20 @@ Attribute AttributeFromJson(const Json& json) {
   attribute.name = json.at("name").get<std::string>();
   attribute.size = WholeNumber<int64_t>(json.at("size"));
   attribute.queries = ParseQueryKind(json.at("queries").get<std::string>());
-  int64_t cells = -1;
+  Encoding& encoding = attribute.encoding;
   if (json.contains("integers")) {
-    const IntegerEncoding integers{WholeNumber<int64_t>(json["integers"].at(0)),
-                                   WholeNumber<int64_t>(json["integers"].at(1))};
-    if (__builtin_sub_overflow(integers.last, integers.first, &cells) || cells < 0 ||
-        cells >= Domain::kMaxAttributeSize) {
-      Fail(ErrorKind::kBadInput, "attribute '{}' has no increasing range of at most 2^40 integers",
-           attribute.name);
-    }
-    cells += 1;
-    attribute.encoding.cells = integers;
+    encoding.cells = IntegerEncoding{WholeNumber<int64_t>(json["integers"].at(0)),
+                                     WholeNumber<int64_t>(json["integers"].at(1))};
   } else if (json.contains("cuts")) {
-    CutEncoding bins{json["cuts"].get<std::vector<double>>()};
-    if (std::adjacent_find(bins.cuts.begin(), bins.cuts.end(), std::greater_equal<>()) !=
-        bins.cuts.end()) {
-      Fail(ErrorKind::kBadInput, "attribute '{}' has cuts that do not increase", attribute.name);
-    }
-    cells = static_cast<int64_t>(bins.cuts.size()) + 1;
-    attribute.encoding.cells = std::move(bins);
+    encoding.cells = CutEncoding{json["cuts"].get<std::vector<double>>()};
   } else if (json.contains("values")) {
-    ValueEncoding list{json["values"].get<std::vector<std::string>>()};
-    cells = static_cast<int64_t>(list.values.size());
-    attribute.encoding.cells = std::move(list);
+    encoding.cells = ValueEncoding{json["values"].get<std::vector<std::string>>()};
   }
-  attribute.encoding.null_cell = json.at("null").get<bool>();
-  attribute.encoding.outside = FromText<OutsidePolicy>(
-      json.at("outside").get<std::string>(),
-      {OutsidePolicy::kError, OutsidePolicy::kClamp, OutsidePolicy::kDrop, OutsidePolicy::kNull});
+  encoding.null_cell = json.at("null").get<bool>();
+  encoding.outside = ValueFromJson(kOutsidePolicies, json.at("outside"));
+  CheckEncoding(encoding, attribute.size, "attributes." + attribute.name);
   if (json.contains("check")) {
     attribute.read_from_data = ParseCheck(json["check"].get<std::string>());
-  }
-  if (cells >= 0 && cells + (attribute.encoding.null_cell ? 1 : 0) != attribute.size) {
-    Fail(ErrorKind::kBadInput, "attribute '{}' has a size that does not fit its cells",
-         attribute.name);
   }
   if (attribute.queries == QueryKind::kHierarchy) {
     for (const Json& group : json.at("groups")) {
@@ -233,7 +189,7 @@ Json PrivacyToJson(const Plan& plan, const GuaranteeText& guarantee) {
   json["guarantee"] =
       fmt::format("{}-zCDP, and so ({}, {})-differential privacy, for discrete Gaussian noise",
                   guarantee.rho, guarantee.epsilon, guarantee.delta);
-  json["budget_unit"] = Name(plan.budget.unit);
+  json["budget_unit"] = TextOf(kBudgetUnits, plan.budget.unit);
   json["budget_pcost"] = ToString(plan.budget.pcost);
   json["pcost"] = ToString(plan.pcost);
   json["delta"] = plan.budget.delta;
@@ -370,9 +326,7 @@ PlanFile FromJson(const Json& json) {
   plan.objective = ParseObjective(json.at("objective").get<std::string>());
   plan.objective.weighting = ParseWeighting(json.at("weights").get<std::string>());
   const Json& privacy = json.at("privacy");
-  plan.budget.unit = FromText<BudgetUnit>(
-      privacy.at("budget_unit").get<std::string>(),
-      {BudgetUnit::kPcost, BudgetUnit::kRho, BudgetUnit::kMu, BudgetUnit::kEpsilonDelta});
+  plan.budget.unit = ValueFromJson(kBudgetUnits, privacy.at("budget_unit"));
   plan.budget.pcost = ParseRational(privacy.at("budget_pcost").get<std::string>(), "budget_pcost");
   plan.budget.delta = privacy.at("delta").get<double>();
   CheckDelta(plan.budget.delta);

@@ -6,6 +6,7 @@
 
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
+#include "residua/base/number_text.h"
 #include "residua/basis/query_matrix.h"
 #include "residua/files/file.h"
 #include "residua/files/matrix_file.h"
@@ -13,7 +14,6 @@
 #include "residua/files/toml_reader.h"
 #include "residua/text/choice_text.h"
 #include "residua/text/domain_text.h"
-#include "residua/text/number_text.h"
 #include "residua/text/workload_text.h"
 
 namespace residua {
@@ -76,17 +76,18 @@ class SpecReader : TomlReader {
                "custom", "check"});
     Attribute attribute;
     attribute.name = name;
+    Encoding& encoding = attribute.encoding;
     int num_encodings = 0;
     if (const auto* node = table.get("integers")) {
-      ReadIntegers(*node, path + ".integers", &attribute);
+      encoding.cells = ReadIntegers(*node, path + ".integers");
       ++num_encodings;
     }
     if (const auto* node = table.get("cuts")) {
-      ReadCuts(*node, path + ".cuts", &attribute);
+      encoding.cells = ReadCuts(*node, path + ".cuts");
       ++num_encodings;
     }
     if (const auto* node = table.get("values")) {
-      ReadValues(*node, path + ".values", &attribute);
+      encoding.cells = ReadValues(*node, path + ".values");
       ++num_encodings;
     }
     if (const auto* node = table.get("size")) {
@@ -101,17 +102,16 @@ class SpecReader : TomlReader {
     if (const auto* node = table.get("null")) {
       const auto value = node->value_exact<bool>();
       if (!value) FailAt(*node, path + ".null", "must be true or false");
-      attribute.encoding.null_cell = *value;
-      const auto* list = std::get_if<ValueEncoding>(&attribute.encoding.cells);
-      if (*value && list != nullptr &&
-          std::find(list->values.begin(), list->values.end(), "null") != list->values.end()) {
-        FailAt(*node, path + ".null",
-               "names missing values null, and values lists 'null' too; leave one of them out");
-      }
-      if (*value && attribute.size <= Domain::kMaxAttributeSize) ++attribute.size;
+      encoding.null_cell = *value;
     }
     if (const auto* node = table.get("outside")) {
-      attribute.encoding.outside = ReadOutside(*node, path + ".outside", attribute);
+      encoding.outside = ReadOutside(*node, path + ".outside");
+    }
+    CheckEncodingAt(table, path, encoding);
+    if (const auto num_cells = NumCells(encoding)) {
+      attribute.size = *num_cells;
+    } else if (encoding.null_cell && attribute.size <= Domain::kMaxAttributeSize) {
+      ++attribute.size;
     }
     if (const auto* node = table.get("queries")) {
       const std::string key = path + ".queries";
@@ -153,7 +153,7 @@ class SpecReader : TomlReader {
   void ReadHierarchy(const toml::node& node, const std::string& key, Attribute* attribute) const {
     if (!node.is_table())
       FailAt(node, key, "must be a table such as {{ north = [\"N1\", \"N2\"] }}");
-    const int64_t num_leaves = attribute->size - (attribute->encoding.null_cell ? 1 : 0);
+    const int64_t num_leaves = NumValueCells(*attribute);
     std::map<std::string, int64_t> leaves;
     for (int64_t cell = 0; cell < num_leaves; ++cell) leaves[CellLabel(*attribute, cell)] = cell;
     std::vector<std::string> group_of(static_cast<size_t>(num_leaves));
@@ -229,38 +229,25 @@ class SpecReader : TomlReader {
     }
   }
 
-  void ReadIntegers(const toml::node& node, const std::string& key, Attribute* attribute) const {
+  IntegerEncoding ReadIntegers(const toml::node& node, const std::string& key) const {
     const toml::array& list = Array(node, key);
     if (list.size() != 2) FailAt(node, key, "must be [FIRST, LAST]");
-    const IntegerEncoding integers{Whole(list[0], key), Whole(list[1], key)};
-    int64_t span = 0;
-    if (__builtin_sub_overflow(integers.last, integers.first, &span) || span < 0 ||
-        span >= Domain::kMaxAttributeSize) {
-      FailAt(node, key, "[{}, {}] is not an increasing range of at most 2^40 integers",
-             integers.first, integers.last);
-    }
-    attribute->size = span + 1;
-    attribute->encoding.cells = integers;
+    return {Whole(list[0], key), Whole(list[1], key)};
   }
 
-  void ReadCuts(const toml::node& node, const std::string& key, Attribute* attribute) const {
+  CutEncoding ReadCuts(const toml::node& node, const std::string& key) const {
     CutEncoding bins;
     for (const toml::node& item : Array(node, key)) {
       const auto value = item.value<double>();
-      if (!value || item.is_boolean() || item.is_string() || !std::isfinite(*value)) {
+      if (!value || item.is_boolean() || item.is_string()) {
         FailAt(item, key, "must hold finite numbers, whole ones below 2^53");
-      }
-      if (!bins.cuts.empty() && !(*value > bins.cuts.back())) {
-        FailAt(item, key, "must increase strictly");
       }
       bins.cuts.push_back(*value);
     }
-    if (bins.cuts.empty()) FailAt(node, key, "must hold at least one number");
-    attribute->size = static_cast<int64_t>(bins.cuts.size()) + 1;
-    attribute->encoding.cells = std::move(bins);
+    return bins;
   }
 
-  void ReadValues(const toml::node& node, const std::string& key, Attribute* attribute) const {
+  ValueEncoding ReadValues(const toml::node& node, const std::string& key) const {
     ValueEncoding list;
     for (const toml::node& item : Array(node, key)) {
       if (const auto truth = item.value_exact<bool>()) {
@@ -273,30 +260,24 @@ class SpecReader : TomlReader {
             "must hold whole numbers and strings; put anything else in quotes, as the data has it");
       }
     }
-    std::vector<std::string> sorted = list.values;
-    std::sort(sorted.begin(), sorted.end());
-    const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
-    if (twice != sorted.end()) FailAt(node, key, "lists '{}' twice", *twice);
-    attribute->size = static_cast<int64_t>(list.values.size());
-    attribute->encoding.cells = std::move(list);
+    return list;
   }
 
-  OutsidePolicy ReadOutside(const toml::node& node, const std::string& key,
-                            const Attribute& attribute) const {
+  OutsidePolicy ReadOutside(const toml::node& node, const std::string& key) const {
     const std::string text = String(node, key);
-    if (text == "error") return OutsidePolicy::kError;
-    if (text == "drop") return OutsidePolicy::kDrop;
-    if (text == "clamp") {
-      if (!std::holds_alternative<IntegerEncoding>(attribute.encoding.cells)) {
-        FailAt(node, key, "\"clamp\" only makes sense with integers = [FIRST, LAST]");
-      }
-      return OutsidePolicy::kClamp;
-    }
-    if (text == "null") {
-      if (!attribute.encoding.null_cell) FailAt(node, key, "\"null\" needs null = true beside it");
-      return OutsidePolicy::kNull;
-    }
-    FailAt(node, key, "'{}' is not known; choose error, clamp, drop or null", text);
+    if (const auto policy = ValueOf(kOutsidePolicies, text)) return *policy;
+    FailAt(node, key, "'{}' is not known; choose {}", text, Choices(kOutsidePolicies));
+  }
+
+  // `table` is the attribute's: a fault lies in one of its settings.
+  void CheckEncodingAt(const toml::table& table, const std::string& path,
+                       const Encoding& encoding) const {
+    const auto fault = FindFault(encoding);
+    if (!fault) return;
+    const toml::node* node = table.get(fault->setting);
+    RESIDUA_CHECK(node != nullptr);
+    if (fault->item) node = node->as_array()->get(*fault->item);
+    throw Named(fault->error, *node, Join(path, fault->setting));
   }
 
   AttributeSet ReadSet(const toml::node& node, const Domain& domain) const {

@@ -28,8 +28,13 @@ class TomlReader {
     try {
       Fail(ErrorKind::kBadInput, format, std::forward<Args>(args)...);
     } catch (const Error& error) {
-      throw error.About(key).At(LineOf(node));
+      throw Named(error, node, key);
     }
+  }
+
+  // The error, with the file's name and line in front of its place and the key before its problem.
+  Error Named(const Error& error, const toml::node& node, std::string_view key) const {
+    return error.About(key).At(LineOf(node));
   }
 
   // Runs `work`; an error that does not name this file gets its name, line and key in front.

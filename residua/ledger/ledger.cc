@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "residua/base/enum_texts.h"
 #include "residua/base/error.h"
 #include "residua/files/file.h"
 #include "residua/files/format_version.h"
@@ -38,28 +39,15 @@ constexpr const char* kSchema = R"(
 // ledger that has them, so that its format is still theirs.
 constexpr const char* kNewColumns[] = {"temporary_file", "note"};
 
-std::string_view Name(Kind kind) {
-  switch (kind) {
-    case Kind::kGrant:
-      return "grant";
-    case Kind::kReserved:
-      return "reserved";
-    case Kind::kConfirmed:
-      return "confirmed";
-    case Kind::kForgiven:
-      return "forgiven";
-    case Kind::kRefused:
-      return "refused";
-  }
-  RESIDUA_CHECK(false);
-}
+constexpr EnumTexts<Kind, 5> kKinds = {{{Kind::kGrant, "grant"},
+                                        {Kind::kReserved, "reserved"},
+                                        {Kind::kConfirmed, "confirmed"},
+                                        {Kind::kForgiven, "forgiven"},
+                                        {Kind::kRefused, "refused"}}};
 
-Kind KindOf(std::string_view name) {
-  for (const Kind kind :
-       {Kind::kGrant, Kind::kReserved, Kind::kConfirmed, Kind::kForgiven, Kind::kRefused}) {
-    if (Name(kind) == name) return kind;
-  }
-  Fail(ErrorKind::kBadInput, "the ledger holds an entry of the unknown kind '{}'", name);
+Kind KindOf(std::string_view text) {
+  if (const auto kind = ValueOf(kKinds, text)) return *kind;
+  Fail(ErrorKind::kBadInput, "the ledger holds an entry of the unknown kind '{}'", text);
 }
 
 std::filesystem::path TemporaryOf(const LedgerEntry& entry) {
@@ -208,7 +196,7 @@ int64_t Ledger::Insert(const LedgerEntry& entry) {
   Statement insert(name_, database_,
                    "INSERT INTO entries (kind, pcost, delta, plan_digest, what, unit, "
                    "temporary_file, note) VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
-  insert.Bind(1, Name(entry.kind));
+  insert.Bind(1, TextOf(kKinds, entry.kind));
   insert.Bind(2, ToString(entry.pcost));
   insert.Bind(3, entry.delta);
   insert.Bind(4, entry.plan_digest);

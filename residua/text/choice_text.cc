@@ -4,8 +4,8 @@
 
 #include "residua/base/enum_texts.h"
 #include "residua/base/error.h"
+#include "residua/base/number_text.h"
 #include "residua/base/rational.h"
-#include "residua/text/number_text.h"
 
 namespace residua {
 namespace {

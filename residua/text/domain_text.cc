@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "residua/base/error.h"
+#include "residua/base/number_text.h"
 #include "residua/base/shown_text.h"
 #include "residua/text/choice_text.h"
-#include "residua/text/number_text.h"
 #include "residua/text/pieces.h"
 
 namespace residua {

@@ -1,13 +1,13 @@
 #include "residua/text/question_text.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include "residua/base/error.h"
+#include "residua/base/number_text.h"
 #include "residua/base/rational.h"
+#include "residua/model/cell_finder.h"
 #include "residua/text/domain_text.h"
-#include "residua/text/number_text.h"
 
 namespace residua {
 namespace {
@@ -85,9 +85,10 @@ class QuestionReader {
     }
     const int index = FindAttribute(domain_, name);
     const Attribute& attribute = domain_[index];
+    const CellFinder finder(attribute);
     std::vector<CellRange> cells;
     do {
-      cells.push_back(ReadRange(attribute));
+      cells.push_back(ReadRange(attribute, finder));
     } while (Take("|"));
     if (!rest_.empty() && std::isspace(static_cast<unsigned char>(rest_.front())) == 0) {
       Fail(ErrorKind::kBadInput,
@@ -99,26 +100,22 @@ class QuestionReader {
     return {index, std::move(cells)};
   }
 
-  CellRange ReadRange(const Attribute& attribute) {
+  CellRange ReadRange(const Attribute& attribute, const CellFinder& finder) {
     const Piece first = ReadPiece(/*is_name=*/false);
     if (!Take("..")) {
       if (first.text.empty() && !first.quoted) {
         Fail(ErrorKind::kBadInput, "the question gives no value for '{}'; write {}=VALUE",
              attribute.name, attribute.name);
       }
-      return Single(attribute, first);
+      return Single(attribute, finder, first);
     }
     const Piece last = ReadPiece(/*is_name=*/false);
-    const CellRange range{LowerEnd(attribute, first), UpperEnd(attribute, last)};
+    const CellRange range{LowerEnd(attribute, finder, first), UpperEnd(attribute, finder, last)};
     if (range.first > range.last) {
       Fail(ErrorKind::kBadInput, "the range {}..{} of '{}' is empty or reversed", first.text,
            last.text, attribute.name);
     }
     return range;
-  }
-
-  static int64_t NumValueCells(const Attribute& attribute) {
-    return attribute.size - (attribute.encoding.null_cell ? 1 : 0);
   }
 
   [[noreturn]] static void FailNoCell(const Attribute& attribute, const std::string& text) {
@@ -136,65 +133,57 @@ class QuestionReader {
          known);
   }
 
-  // The cell whose value is exactly `text`.
-  static std::optional<int64_t> CellOf(const Attribute& attribute, const std::string& text) {
-    const int64_t count = NumValueCells(attribute);
-    if (const auto* list = std::get_if<ValueEncoding>(&attribute.encoding.cells)) {
-      const auto at = std::find(list->values.begin(), list->values.end(), text);
-      if (at == list->values.end()) return std::nullopt;
-      return at - list->values.begin();
-    }
+  // The cell of the value `text`; a cell between cuts goes by its label.
+  static std::optional<int64_t> CellOf(const Attribute& attribute, const CellFinder& finder,
+                                       const std::string& text) {
     if (std::holds_alternative<CutEncoding>(attribute.encoding.cells)) {
-      for (int64_t cell = 0; cell < count; ++cell) {
+      for (int64_t cell = 0; cell < NumValueCells(attribute); ++cell) {
         if (CellLabel(attribute, cell) == text) return cell;
       }
       return std::nullopt;
     }
-    const auto value = ParseInteger(text);
-    if (!value) return std::nullopt;
-    const auto* integers = std::get_if<IntegerEncoding>(&attribute.encoding.cells);
-    const int64_t first = integers == nullptr ? 0 : integers->first;
-    const int64_t last = integers == nullptr ? count - 1 : integers->last;
-    if (*value < first || *value > last) return std::nullopt;
-    return *value - first;
+    const FoundCell found = finder.Find(text);
+    return found.is_found() ? std::optional(found.cell) : std::nullopt;
   }
 
-  static CellRange Single(const Attribute& attribute, const Piece& piece) {
-    if (const auto cell = CellOf(attribute, piece.text)) return {*cell, *cell};
+  static CellRange Single(const Attribute& attribute, const CellFinder& finder,
+                          const Piece& piece) {
+    if (const auto cell = CellOf(attribute, finder, piece.text)) return {*cell, *cell};
     if (!piece.quoted && piece.text == "null" && attribute.encoding.null_cell) {
       return {attribute.size - 1, attribute.size - 1};
     }
     FailNoCell(attribute, piece.text);
   }
 
-  // Where the cut `text` stands among the cuts, which is the number of cells below it.
-  static int64_t CutPlace(const Attribute& attribute, const std::vector<double>& cuts,
-                          const std::string& text) {
+  // The cell that ends at the cut `text`.
+  static int64_t CellUpTo(const Attribute& attribute, const std::vector<double>& cuts,
+                          const CellFinder& finder, const std::string& text) {
     const double value = NearestDouble(ParseRational(text, attribute.name));
-    const auto at = std::lower_bound(cuts.begin(), cuts.end(), value);
-    if (at == cuts.end() || *at != value) {
-      const size_t near = std::min(static_cast<size_t>(at - cuts.begin()), cuts.size() - 1);
+    const auto cell = static_cast<size_t>(finder.Find(value).cell);
+    if (cell == cuts.size() || cuts[cell] != value) {
       Fail(ErrorKind::kBadInput,
            "a range of '{}' must begin and end at its cuts; {} is none, the nearest is {}",
-           attribute.name, text, cuts[near]);
+           attribute.name, text, cuts[std::min(cell, cuts.size() - 1)]);
     }
-    return at - cuts.begin() + 1;
+    return static_cast<int64_t>(cell);
   }
 
-  static int64_t LowerEnd(const Attribute& attribute, const Piece& piece) {
+  static int64_t LowerEnd(const Attribute& attribute, const CellFinder& finder,
+                          const Piece& piece) {
     if (piece.text.empty()) return 0;
     if (const auto* bins = std::get_if<CutEncoding>(&attribute.encoding.cells)) {
-      return CutPlace(attribute, bins->cuts, piece.text);
+      return CellUpTo(attribute, bins->cuts, finder, piece.text) + 1;
     }
-    return Single(attribute, piece).first;
+    return Single(attribute, finder, piece).first;
   }
 
-  static int64_t UpperEnd(const Attribute& attribute, const Piece& piece) {
+  static int64_t UpperEnd(const Attribute& attribute, const CellFinder& finder,
+                          const Piece& piece) {
     if (piece.text.empty()) return NumValueCells(attribute) - 1;
     if (const auto* bins = std::get_if<CutEncoding>(&attribute.encoding.cells)) {
-      return CutPlace(attribute, bins->cuts, piece.text) - 1;
+      return CellUpTo(attribute, bins->cuts, finder, piece.text);
     }
-    return Single(attribute, piece).last;
+    return Single(attribute, finder, piece).last;
   }
 
   // A cell asked for twice would count twice to a reader and once to us.

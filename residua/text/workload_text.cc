@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "residua/base/error.h"
-#include "residua/text/number_text.h"
+#include "residua/base/number_text.h"
 #include "residua/text/pieces.h"
 
 namespace residua {

@@ -614,21 +614,19 @@ TEST_F(DataSourceTest, QueriesReadTheirDatabaseAndNothingElse) {
 TEST_F(DataSourceTest, RefusesEncodingsThatContradictThemselves) {
   Write("t.csv", "a\n1\n");
   const DataSource source{"t.csv", "", ""};
-  EXPECT_EQ(
-      MessageOf(source, Cuts("a", {1}, kClamp)),
-      "attributes.a: outside = \"clamp\" is for integers; choose \"error\", \"drop\" or \"null\"");
+  EXPECT_EQ(MessageOf(source, Cuts("a", {1}, kClamp)),
+            "attributes.a.outside \"clamp\" only makes sense with integers = [FIRST, LAST]");
   EXPECT_EQ(MessageOf(source, Integers("a", 0, 3, kNull)),
-            "attributes.a: outside = \"null\" needs null = true");
-  EXPECT_EQ(MessageOf(source, Values("a", {"x", "x"})),
-            "attributes.a: a value is listed twice; list each once");
+            "attributes.a.outside \"null\" needs null = true beside it");
+  EXPECT_EQ(MessageOf(source, Values("a", {"x", "x"})), "attributes.a.values lists 'x' twice");
+  EXPECT_EQ(MessageOf(source, Cuts("a", {2, 1})), "attributes.a.cuts must increase strictly");
   EXPECT_EQ(MessageOf(source, Made("a", 7, {IntegerEncoding{0, 3}, false, kError})),
-            "attributes.a: the encoding has 4 cells and the attribute 7");
+            "attributes.a.size is 7, and the encoding has 4 cells");
   constexpr int64_t kFirst = std::numeric_limits<int64_t>::min();
   constexpr int64_t kLast = std::numeric_limits<int64_t>::max();
   EXPECT_EQ(MessageOf(source, Made("a", 7, {IntegerEncoding{kFirst, kLast}, false, kError})),
-            "attributes.a: integers = [-9223372036854775808, 9223372036854775807] is not a range "
-            "that can "
-            "be counted");
+            "attributes.a.integers [-9223372036854775808, 9223372036854775807] is not an "
+            "increasing range of at most 2^40 integers");
   EXPECT_EQ(
       MessageOf(source, Integers("a", 0, 65536)),
       "attribute 'a' has 65537 cells; at most 65536 can be counted: give it wider cuts or fewer "

@@ -158,19 +158,25 @@ TEST(PlanFileTest, EveryChangedDigitIsNoticed) {
   EXPECT_GT(refused, 100);
 }
 
-// The digest fits, as a forger would make it; JSON's own conversion cut 100.5 down to 100.
+// What reading a changed plan says; its digest fits, as a forger would make it.
+std::optional<Error> ErrorOfForged(const std::function<void(nlohmann::ordered_json&)>& forge) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::parse(PlanToJson(MakePlan()));
+  forge(json);
+  json.erase("digest");
+  json["digest"] = Sha256(json.dump());
+  try {
+    PlanFromJson(json.dump(), "plan.json");
+  } catch (const Error& error) {
+    return error;
+  }
+  return std::nullopt;
+}
+
+// JSON's own conversion cut 100.5 down to 100.
 TEST(PlanFileTest, NumbersThatAreNotWholeOrDoNotFitAreBadInput) {
   const auto kind_with = [](const std::function<void(nlohmann::ordered_json&)>& forge) {
-    nlohmann::ordered_json json = nlohmann::ordered_json::parse(PlanToJson(MakePlan()));
-    forge(json);
-    json.erase("digest");
-    json["digest"] = Sha256(json.dump());
-    try {
-      PlanFromJson(json.dump(), "plan.json");
-    } catch (const Error& error) {
-      return std::optional(error.kind());
-    }
-    return std::optional<ErrorKind>();
+    const auto error = ErrorOfForged(forge);
+    return error ? std::optional(error->kind()) : std::nullopt;
   };
   EXPECT_EQ(kind_with([](auto&) {}), std::nullopt);
   for (const nlohmann::ordered_json& bad :
@@ -183,6 +189,33 @@ TEST(PlanFileTest, NumbersThatAreNotWholeOrDoNotFitAreBadInput) {
     EXPECT_EQ(kind_with([&](auto& json) { json["attributes"][0]["integers"][1] = last; }),
               ErrorKind::kBadInput);
   }
+}
+
+TEST(PlanFileTest, EncodingsThatContradictThemselvesAreNamed) {
+  const auto message_with = [](int attribute, const nlohmann::ordered_json& changes) {
+    const auto error =
+        ErrorOfForged([&](auto& json) { json["attributes"][attribute].update(changes); });
+    return error ? std::string(error->what()) : "";
+  };
+  EXPECT_EQ(message_with(0, {{"integers", {9, 0}}}),
+            "plan.json: attributes.age.integers [9, 0] is not an increasing range of at most 2^40 "
+            "integers");
+  EXPECT_EQ(message_with(0, {{"integers", {0, 9}}}),
+            "plan.json: attributes.age.size is 100, and the encoding has 10 cells");
+  EXPECT_EQ(message_with(1, {{"values", {"x", "x"}}}),
+            "plan.json: attributes.sex.values lists 'x' twice");
+  EXPECT_EQ(message_with(1, {{"values", {"null", "x"}}}),
+            "plan.json: attributes.sex.null names missing values null, and values lists 'null' "
+            "too; leave one of them out");
+  EXPECT_EQ(message_with(1, {{"outside", "clamp"}}),
+            "plan.json: attributes.sex.outside \"clamp\" only makes sense with integers = [FIRST, "
+            "LAST]");
+  EXPECT_EQ(message_with(1, {{"outside", "guess"}}),
+            "plan.json: 'guess' is not known; it must be error, clamp, drop or null");
+  EXPECT_EQ(message_with(2, {{"cuts", {3, 2, 1}}}),
+            "plan.json: attributes.income.cuts must increase strictly");
+  EXPECT_EQ(message_with(2, {{"cuts", nlohmann::ordered_json::array()}}),
+            "plan.json: attributes.income.cuts must hold at least one number");
 }
 
 }  // namespace

@@ -88,6 +88,18 @@ TEST(QuestionTest, RefusesWhatMakesNoSense) {
   }
 }
 
+// However the number is written: data and questions find the same cell.
+TEST(QuestionTest, ReadsValuesAsTheDataHasThem) {
+  for (const char* question :
+       {"age=30", "age=+30", "age=030", "age=30.0", "age=3e1", "age=\" 30\""}) {
+    EXPECT_EQ(CellsOf(question), (Cells{{35, 35}})) << question;
+  }
+  EXPECT_EQ(CellsOf("code=+2..5.0"), (Cells{{2, 5}}));
+  for (const char* question : {"age=30.5", "age=nan", "age=1e999", "code=6.5", "sex=\" female\""}) {
+    EXPECT_THROW(ParseQuestion(question, TestDomain()), Error) << question;
+  }
+}
+
 // 0.1 lies between two doubles; the one that TOML takes it for is the one a question means.
 TEST(QueryTextTest, CutsAreFoundByTheirDecimals) {
   Attribute attribute;

@@ -1,4 +1,4 @@
-#include "residua/text/number_text.h"
+#include "residua/base/number_text.h"
 
 #include <charconv>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "residua/data/text_places.h"
+#include "residua/model/text_places.h"
 
 #include <bit>
 #include <cstring>
