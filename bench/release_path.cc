@@ -46,7 +46,7 @@ void Run(const std::filesystem::path& path) {
     plan = PlanFile{Select(RequestOf(spec)), spec.data};
   });
   const bench::Times measuring = bench::TimesOf([&] {
-    MeasureToMemory({*plan, PlacesOf(spec.data, FolderOf(path)), ""}, &residuals);
+    MeasureToMemory({*plan, FindPlaces(spec.data, FolderOf(path)), ""}, &residuals);
   });
   const bench::Times reading =
       bench::TimesOf([&] { num_answers = ReadBack(plan->plan, residuals); });

@@ -3,7 +3,6 @@
 #include "cli/commands.h"
 #include "cli/measuring_report.h"
 #include "residua/base/error.h"
-#include "residua/files/file.h"
 #include "residua/release/measure_to_file.h"
 
 namespace residua::cli {
@@ -21,40 +20,23 @@ struct Options {
   int threads = 0;
 };
 
-DataPlaces FindPlaces(const Options& options, const DataReference& reference) {
-  DataPlaces places;
-  if (!options.data.empty()) {
-    places.data.source = options.data;
-    places.names_ledger = !reference.ledger.empty();
-    places.ledger = places.names_ledger
-                        ? (FolderOf(options.plan) / reference.ledger).lexically_normal()
-                        : LedgerBeside(places.data);
-  } else {
-    try {
-      places = PlacesOf(reference, fs::path(options.plan).parent_path());
-    } catch (const Error& error) {
-      throw Error(error.kind(), fmt::format("{}: {}", options.plan, error.what()));
-    }
-  }
-  if (!options.ledger.empty()) {
-    places.ledger = options.ledger;
-    places.names_ledger = true;
-  }
-  return places;
-}
-
 void Run(const Options& options) {
   const PlanFile file = ReadPlan(options.plan);
   const Plan& plan = file.plan;
-  const fs::path output = options.output.empty()
-                              ? fs::path(options.plan).parent_path() / "measurements.parquet"
-                              : fs::path(options.output);
-  MeasureRequest request{file, FindPlaces(options, file.data), output, options.again};
+  const fs::path folder = fs::path(options.plan).parent_path();
+  const fs::path output =
+      options.output.empty() ? folder / "measurements.parquet" : fs::path(options.output);
+  NamedPlaces named;
+  named.source = options.data;
+  named.ledger = options.ledger;
+  MeasureRequest request{
+      file, AtPlace(options.plan, [&] { return FindPlaces(file.data, folder, named); }), output,
+      options.again};
   request.plan_name = options.plan;
   request.options.counting.num_threads = options.threads;
-  MeasuringReport report(&request);
+  MeasuringReport report(plan.domain, &request);
   const MeasureOutcome outcome = MeasureToFile(request);
-  ReportLedgers(outcome.ledger_beside, request.places);
+  ReportLedgers(outcome.ledger_beside, request.places.ledger);
   const Ledger::Balance& balance = outcome.balance;
   const std::string ledger = request.places.ledger.string();
   const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
@@ -88,7 +70,7 @@ void AddMeasureCommand(CLI::App* app) {
       app->add_subcommand("measure", "Count, add noise, record the spend in the ledger");
   command->footer(
       "Example: residua measure plan.json -o measurements.parquet\n"
-      "The data is where the plan's spec said, beside it, unless --data names another file.\n"
+      "The data is what the plan's spec names, unless --data names another file.\n"
       "The spend is in the ledger before noise is drawn. A plan is measured once, unless you add "
       "--again.");
   command->add_option("PLAN", options->plan, "The plan file")->required();
@@ -97,7 +79,7 @@ void AddMeasureCommand(CLI::App* app) {
   command->add_option("--data", options->data, "Read this file instead: CSV, Parquet or JSON");
   command->add_option("--ledger", options->ledger,
                       "The ledger; by default the data file's name + .ledger, beside the data");
-  command->add_option("--threads", options->threads, "Threads; by default one a processor")
+  command->add_option("--threads", options->threads, "Threads; by default one per processor")
       ->check(CLI::Range(1, 1024));
   command->add_flag("--again", options->again,
                     "Measure a plan that was measured before: a new spend");

@@ -36,15 +36,15 @@ void WarnOfAdjusted(const TablesRequest& request, const TablesWritten& written) 
     fmt::print(
         stderr,
         "residua: stopped after {} iterations, with answers up to {:.2g} standard deviations "
-        "from the most likely; the tables are non-negative and agree all the same\n",
+        "from the most likely ones; the tables are still non-negative and consistent\n",
         written.fit->iterations, written.fit->max_deviation);
   }
   const char* flags = request.nonnegative && request.integers ? "--nonnegative and --integers"
                       : request.nonnegative                   ? "--nonnegative"
                                                               : "--integers";
   fmt::print(stderr,
-             "residua: adjusted numbers are biased and carry no exact error bars; the unbiased "
-             "tables with theirs come from the same command without {}\n",
+             "residua: adjusted numbers are biased and have no exact error bars; run the same "
+             "command without {} for the unbiased tables with error bars\n",
              flags);
 }
 
@@ -58,9 +58,7 @@ void Run(TablesOptions& options) {
   if (options.json) {
     fmt::print("{}\n", Json(request, written).dump(2));
   } else {
-    fmt::print("{} {} of {} cells in all written to {}\n", written.num_tables,
-               written.num_tables == 1 ? "table" : "tables", written.num_answers,
-               written.output.string());
+    fmt::print("{} written to {}\n", InWords(written), written.output.string());
   }
   if (request.is_adjusted()) WarnOfAdjusted(request, written);
 }
@@ -76,12 +74,14 @@ void AddTablesCommand(CLI::App* app) {
       "  residua tables measurements.parquet -o tables\n"
       "  residua tables measurements.parquet --table age,sex --confidence 0.99 -o age_and_sex\n"
       "  residua tables measurements.parquet --nonnegative --integers -o for_the_press\n"
-      "One row a cell: the attributes, estimate, std_dev, ci_lower, ci_upper. Estimates are "
+      "One file per table, one row per answer: the attributes, estimate, std_dev, ci_lower, "
+      "ci_upper. Estimates are "
       "unbiased, so some are negative.\n"
       "--nonnegative and --integers make adjusted tables instead, in files that end in "
       ".adjusted.csv or .adjusted.parquet: the attributes and adjusted. These numbers are biased "
       "and have no exact error bars. Only tables of one run agree with one another.");
-  command->add_option("MEASUREMENTS", options->request.measurements, "The measurement file")->required();
+  command->add_option("MEASUREMENTS", options->request.measurements, "The measurement file")
+      ->required();
   command->add_option(
       "-o,--output", options->request.output,
       "The folder (by default tables, or tables.adjusted), or with --one-file the file");
@@ -90,14 +90,14 @@ void AddTablesCommand(CLI::App* app) {
                    "Only this table: attribute names a,b, or total; may be repeated")
       ->expected(1)
       ->take_all();
-  command->add_option("--format", options->format, "csv or parquet");
+  command->add_option("--format", options->format, "Format of the tables: csv or parquet");
   command->add_flag("--one-file", options->one_file, "All tables in one Parquet file");
   command->add_option(
       "--answers", options->answers,
       "planned: each attribute's own queries (default); prefixes: prefix sums in place of all "
       "ranges; cells: the counts themselves");
-  CLI::Option* confidence =
-      command->add_option("--confidence", options->request.confidence, "Of the intervals; by default 0.95");
+  CLI::Option* confidence = command->add_option("--confidence", options->request.confidence,
+                                                "Confidence of the intervals; by default 0.95");
   command
       ->add_flag("--nonnegative", options->request.nonnegative,
                  "Adjusted tables: the most likely counts that are not negative; tables agree on "
@@ -108,7 +108,9 @@ void AddTablesCommand(CLI::App* app) {
                  "Adjusted tables: whole numbers; with --nonnegative every table of counts sums to "
                  "the rounded total. Rounded tables agree on common margins only up to rounding")
       ->excludes(confidence);
-  command->add_option("--threads", options->request.num_threads, "Threads; by default one a processor")
+  command
+      ->add_option("--threads", options->request.num_threads,
+                   "Threads; by default one per processor")
       ->check(CLI::Range(1, 1024));
   command->add_flag("--json", options->json, "Print the result as JSON");
   command->callback([options] { Run(*options); });

@@ -26,9 +26,11 @@ set(residua_public_headers
   text/budget_text.h text/choice_text.h text/domain_text.h text/question_text.h text/workload_text.h
   data/data_source.h data/query_shape.h data/value_encoder.h
   files/basis_cache.h files/measurement_file.h files/parquet_writer.h files/plan_file.h files/spec.h files/table_files.h
+  files/verify_file.h
   ledger/ledger.h
-  draft/draft_spec.h
-  release/measure_to_file.h release/publish_tables.h release/release.h release/stream_tables.h)
+  draft/check_spec.h draft/draft_spec.h
+  release/answer_questions.h release/data_places.h release/measure_to_file.h release/publish_tables.h release/release.h
+  release/release_folder.h release/stream_tables.h release/summary.h)
 foreach(header ${residua_public_headers})
   get_filename_component(folder ${header} DIRECTORY)
   install(FILES residua/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/residua/${folder})

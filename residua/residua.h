@@ -6,6 +6,7 @@
 //        Domain, Workload, BudgetFromRho, ...  what is wanted, by hand;
 //        ReadSpec, RequestOf                   or from a spec file (TOML);
 //        Select                                chooses: a Plan, with its exact privacy cost;
+//        CheckSpec                             tries a spec on its data, and spends nothing;
 //        PredictErrors                         the error of every table, before data is read;
 //        VerifyPlan, WritePlan, ReadPlan       recompute the cost; keep the plan.
 //   2. Measure once.
@@ -18,7 +19,10 @@
 //        Release::Load                         a measurement file in memory;
 //        Release::Tables, Release::Answer      tables and questions, with exact variances;
 //        PublishTables                         table files with error bars;
-//        VerifyMeasurements                    the cost, recomputed from what was measured.
+//        AnswerQuestions, CompareQuestions     questions, from no more of a file than they need;
+//        VerifyFile                            the cost of a plan or measurement, recomputed.
+//
+// MakeRelease does all three for a spec file, in one folder, and resumes what was cut off.
 //
 // Steps 1 and 3 and `Measure` are in residua::core; everything with files, data or a ledger is in
 // residua::residua. Errors are thrown as `Error`, and nothing else is thrown on purpose. Plans,
@@ -30,9 +34,11 @@
 #include "residua/base/error.h"
 #include "residua/base/version.h"
 #include "residua/data/data_source.h"
+#include "residua/draft/check_spec.h"
 #include "residua/files/measurement_file.h"
 #include "residua/files/plan_file.h"
 #include "residua/files/spec.h"
+#include "residua/files/verify_file.h"
 #include "residua/ledger/ledger.h"
 #include "residua/measure/measure.h"
 #include "residua/model/domain.h"
@@ -40,9 +46,12 @@
 #include "residua/privacy/budget.h"
 #include "residua/reconstruct/estimate.h"
 #include "residua/reconstruct/query_answer.h"
+#include "residua/release/answer_questions.h"
+#include "residua/release/data_places.h"
 #include "residua/release/measure_to_file.h"
 #include "residua/release/publish_tables.h"
 #include "residua/release/release.h"
+#include "residua/release/release_folder.h"
 #include "residua/select/plan.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/select.h"

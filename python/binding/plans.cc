@@ -15,6 +15,7 @@
 #include "residua/base/error.h"
 #include "residua/basis/basis_inverse.h"
 #include "residua/files/file.h"
+#include "residua/files/plan_file.h"
 #include "residua/measure/measure.h"
 #include "residua/reconstruct/query_answer.h"
 #include "residua/reconstruct/table_answers.h"

@@ -432,7 +432,7 @@ class Plan:
         lost. Otherwise the release is in memory, the spend is confirmed once all is measured, and
         it counts whether or not it is saved later.
 
-        A plan is measured once; `again` is a new spend. `threads`: 0 for one a processor.
+        A plan is measured once; `again` is a new spend. `threads`: 0 for one per processor.
         `progress`: a bar by tqdm, if it is installed, for work over a second; False for none.
         Ctrl-C stops, and the ledger tells the truth: what may have met noise stays reserved.
 

@@ -431,15 +431,21 @@ Spec ReadSpec(const std::filesystem::path& path) {
   return ParseSpec(ReadFile(path), path.string());
 }
 
+void CheckReleasable(const Spec& spec, const std::string& name) {
+  AtPlace(name, [&] {
+    if (!spec.target) {
+      Fail(ErrorKind::kBadInput,
+           "[privacy] sets no budget; give epsilon and delta, rho, mu or pcost");
+    }
+    if (spec.data.empty()) {
+      Fail(ErrorKind::kBadInput, "[data] names no source; add source = \"FILE\"");
+    }
+  });
+}
+
 Spec ReadReleasableSpec(const std::filesystem::path& path) {
   Spec spec = ReadSpec(path);
-  if (!spec.target) {
-    Fail(ErrorKind::kBadInput,
-         "{}: [privacy] sets no budget; give epsilon and delta, rho, mu or pcost", path.string());
-  }
-  if (spec.data.empty()) {
-    Fail(ErrorKind::kBadInput, "{}: [data] names no source; add source = \"FILE\"", path.string());
-  }
+  CheckReleasable(spec, path.string());
   return spec;
 }
 

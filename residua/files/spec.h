@@ -50,8 +50,12 @@ DataReference Rebase(const DataReference& data, const std::filesystem::path& fro
 
 // Reads TOML. Every error names the file, the line, the key and the remedy.
 Spec ReadSpec(const std::filesystem::path& path);
-// The same; Error{kBadInput} unless it names its data and a budget or target.
-Spec ReadReleasableSpec(const std::filesystem::path& path);
 Spec ParseSpec(std::string_view text, const std::string& name);
+
+// Error{kBadInput} unless it names its data and a budget or target. `name` is what messages call
+// it.
+void CheckReleasable(const Spec& spec, const std::string& name);
+// Both.
+Spec ReadReleasableSpec(const std::filesystem::path& path);
 
 }  // namespace residua

@@ -302,29 +302,6 @@ void RemoveLeftovers(const MeasureRequest& request, const Accounts& accounts) {
 
 }  // namespace
 
-fs::path LedgerBeside(const DataSource& data) {
-  const std::string& file = data.source.empty() ? data.database : data.source;
-  std::error_code ignored;
-  const fs::path real = fs::canonical(file, ignored);
-  const fs::path ledger = (real.empty() ? fs::path(file) : real).string() + ".ledger";
-  const fs::path near = fs::proximate(ledger, ignored);
-  return !near.empty() && *near.begin() != ".." ? near : ledger;
-}
-
-DataPlaces PlacesOf(const DataReference& reference, const fs::path& folder) {
-  if (reference.empty()) {
-    Fail(ErrorKind::kBadInput, "the plan names no data; {}", Phrase{Phrase::Kind::kNameData});
-  }
-  const auto resolve = [&](const std::string& path) {
-    return path.empty() ? "" : (folder / path).lexically_normal().string();
-  };
-  DataPlaces places{{resolve(reference.source), resolve(reference.database), reference.query}, {}};
-  places.names_ledger = !reference.ledger.empty();
-  places.ledger =
-      places.names_ledger ? fs::path(resolve(reference.ledger)) : LedgerBeside(places.data);
-  return places;
-}
-
 Ledger::Spend SpendOf(const PlanFile& file, const fs::path& output) {
   return {file.plan.pcost,
           file.plan.budget.delta,

@@ -5,24 +5,12 @@
 #include <string_view>
 #include <vector>
 
-#include "residua/data/data_source.h"
-#include "residua/ledger/ledger.h"
 #include "residua/files/plan_file.h"
+#include "residua/ledger/ledger.h"
 #include "residua/measure/measure.h"
+#include "residua/release/data_places.h"
 
 namespace residua {
-
-// Beside the data itself, whatever spec, plan or link led there: one data set, one ledger.
-std::filesystem::path LedgerBeside(const DataSource& data);
-
-// The plan's data and ledger, whose paths are relative to `folder`. Error{kBadInput} if it names
-// no data.
-struct DataPlaces {
-  DataSource data;
-  std::filesystem::path ledger;
-  bool names_ledger = false;  // it was named, and is not taken for granted beside the data
-};
-DataPlaces PlacesOf(const DataReference& reference, const std::filesystem::path& folder);
 
 // What measuring the plan into the file `output` will spend.
 Ledger::Spend SpendOf(const PlanFile& plan, const std::filesystem::path& output);

@@ -1,5 +1,6 @@
 #include "residua/release/release.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "residua/base/error.h"
@@ -11,10 +12,21 @@
 #include "residua/text/question_text.h"
 
 namespace residua {
+namespace {
+
+// Files of older versions have them in another order.
+std::vector<NoisyResidual> InPlanOrder(std::vector<NoisyResidual> residuals) {
+  std::sort(residuals.begin(), residuals.end(), [](const NoisyResidual& a, const NoisyResidual& b) {
+    return ListedBefore(a.attributes, b.attributes);
+  });
+  return residuals;
+}
+
+}  // namespace
 
 Release::Release(PlanFile plan, std::vector<NoisyResidual> residuals)
     : plan_(std::move(plan)),
-      residuals_(std::move(residuals)),
+      residuals_(InPlanOrder(std::move(residuals))),
       index_(IndexResiduals(plan_.plan, residuals_)) {}
 
 std::shared_ptr<const Release> Release::Load(const std::filesystem::path& path,

@@ -39,6 +39,7 @@ class Release {
 
   const PlanFile& plan_file() const { return plan_; }
   const Plan& plan() const { return plan_.plan; }
+  // In the plan's order, whatever order they came in: that of MeasuredSets.
   const std::vector<NoisyResidual>& residuals() const { return residuals_; }
   const ResidualIndex& index() const { return index_; }
 

@@ -4,7 +4,7 @@
 
 #include "residua/files/plan_file.h"
 
-namespace residua::cli {
+namespace residua {
 
 // What a release's summary says beside what its plan does.
 struct ReleaseFacts {
@@ -16,8 +16,8 @@ struct ReleaseFacts {
   bool is_query = false;  // the rows are those of a query's result
 };
 
-// A page in Markdown for whoever reads the tables: the guarantee in plain words, the budget, the
+// A page in Markdown for the readers of the tables: the guarantee in plain words, the budget, the
 // errors, and what to do with the files. It says nothing that is not in the plan or the ledger.
 std::string SummaryText(const PlanFile& file, const ReleaseFacts& facts);
 
-}  // namespace residua::cli
+}  // namespace residua

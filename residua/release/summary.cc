@@ -1,4 +1,4 @@
-#include "cli/release_summary.h"
+#include "residua/release/summary.h"
 
 #include <fmt/format.h>
 
@@ -8,36 +8,35 @@
 #include "residua/base/version.h"
 #include "residua/select/plan_errors.h"
 
-namespace residua::cli {
+namespace residua {
 namespace {
 
-// More tables than a reader looks at are summed up by their number of attributes.
+// More tables than a reader looks at are summarised by their number of attributes.
 constexpr double kMaxListedTables = 200;
 
 std::string WhoIsProtected(const Protection& protection) {
   if (protection.neighbours == Protection::Neighbours::kReplaceOne) {
-    return "Whoever sees this release can hardly tell whether any one row of the data is as it is "
-           "or was replaced by another. The number of rows itself is not protected: it is taken "
-           "as known.";
+    return "Nobody who sees this release can reliably tell whether any one row of the data was "
+           "replaced by another. The number of rows itself is not protected: it is taken as known.";
   }
   if (protection.identifier.empty()) {
-    return "Whoever sees this release can hardly tell whether any one row was in the data or not, "
+    return "Nobody who sees this release can reliably tell whether any one row was in the data, "
            "whatever else they know. A person with several rows is protected less: the privacy "
-           "cost grows with the square of their number.";
+           "cost grows with the square of the number of rows.";
   }
   return fmt::format(
-      "Whoever sees this release can hardly tell whether all the rows of any one `{}` were in the "
-      "data or not, whatever else they know. Of each `{}` at most {} {} counted, chosen at random, "
-      "and rows without one are left out: the tables are of these rows, and so below those of all "
-      "rows.",
+      "Nobody who sees this release can reliably tell whether the rows of any one `{}` were in the "
+      "data, whatever else they know. For each `{}`, at most {} {} counted, chosen at random. Rows "
+      "without a `{}` were left out. The tables count these rows only, so their counts are below "
+      "those of all rows.",
       protection.identifier, protection.identifier, protection.max_rows,
-      protection.max_rows == 1 ? "row was" : "rows were");
+      protection.max_rows == 1 ? "row was" : "rows were", protection.identifier);
 }
 
 constexpr std::string_view kRowsOfQuery =
-    "The data is the result of a query, and a row is a row of that result. Where a query joins "
-    "tables, groups or limits rows, one record it was made from may be in several rows or change "
-    "others, and is then protected less than one row.";
+    "The data is the result of a query, and a row is a row of that result. If the query joins "
+    "tables, groups rows or limits their number, one record of the original tables may affect "
+    "several rows, and is then protected less than one row.";
 
 std::string ErrorsByTable(const Plan& plan) {
   const std::vector<TableErrors> errors = PredictErrors(plan);
@@ -91,17 +90,17 @@ std::string SummaryText(const PlanFile& file, const ReleaseFacts& facts) {
   text += WhoIsProtected(plan.protection) + "\n\n";
   if (facts.is_query) text += fmt::format("{}\n\n", kRowsOfQuery);
   text += fmt::format(
-      "In figures: zero-concentrated differential privacy with rho = {}, and so ({}, "
+      "In figures: zero-concentrated differential privacy with rho = {}, which implies ({}, "
       "{})-differential privacy; neighbouring tables: {}. The noise is discrete Gaussian, drawn "
-      "exactly; the figures are rounded up, never down.\n\n",
+      "exactly. The figures are rounded up, never down.\n\n",
       rho, epsilon, delta, NeighboursInWords(plan.protection));
   text +=
       "The promise is about what this release adds to what is known. It does not hide what "
-      "follows from the rest of the population, and it covers this release alone: the ledger says "
-      "what was spent on the same data before.\n\n";
+      "follows from the rest of the population. It covers this release alone: the budget below "
+      "says what was spent on the same data before.\n\n";
   text += "## The budget\n\n";
   const Rational left = facts.granted - facts.spent_before - plan.pcost;
-  // Rounding the noise leaves a hair.
+  // Rounding the noise leaves a little.
   const bool is_used_up = left * 1000000 < facts.granted;
   text += fmt::format(
       "| | rho |\n|---|---|\n| granted for this data | {} |\n| spent before | {} |\n"
@@ -110,25 +109,27 @@ std::string SummaryText(const PlanFile& file, const ReleaseFacts& facts) {
       is_used_up ? "0" : TextBelow(left / 2));
   text += "## The errors\n\n";
   text += fmt::format(
-      "Every estimate is unbiased: the noise is as likely to raise as to lower it, so small counts "
-      "may come out negative. `std_dev` is its exact standard deviation, and the interval from "
-      "`ci_lower` to `ci_upper` holds the true answer with probability {:g}. These errors are of "
-      "the noise alone, not of how the data came about.\n\n",
+      "Every estimate is unbiased: the noise is as likely to raise it as to lower it, so small "
+      "counts may be negative. `std_dev` is its exact standard deviation, and the interval from "
+      "`ci_lower` to `ci_upper` holds the true answer with probability {:g}. These errors come "
+      "from the noise alone. They do not include errors in the data.\n\n",
       facts.confidence);
   text += ErrorsByTable(plan) + "\n";
   text += "## The files\n\n";
   text +=
-      "- `tables/`: a file a table, a row an answer: the attributes, `estimate`, `std_dev`, "
-      "`ci_lower`, `ci_upper`.\n"
-      "- `measurements.parquet`: the noisy measurements themselves, from which every table was "
-      "made; safe to publish, and complete by itself.\n"
-      "- `plan.json`: the noise that was planned, before the data was read.\n\n";
-  text += "To ask something else of the same measurements, at no further cost in privacy:\n\n";
+      "- `tables/`: one file per table, one row per answer. The columns are the attributes, "
+      "`estimate`, `std_dev`, `ci_lower` and `ci_upper`.\n"
+      "- `measurements.parquet`: the noisy measurements that every table was made from. It is safe "
+      "to publish, and complete by itself.\n"
+      "- `plan.json`: the noise, as it was planned before the data was read.\n\n";
+  text += "To ask more of the same measurements, at no further cost in privacy:\n\n";
   text +=
       "    residua query measurements.parquet 'ATTRIBUTE=VALUE ...'    a number with its error "
       "bar\n"
-      "    residua query measurements.parquet --covariance Q1 Q2       two, and their difference\n"
-      "    residua tables measurements.parquet -o more                 tables again, or others\n"
+      "    residua query measurements.parquet --covariance Q1 Q2       two numbers, and their "
+      "difference\n"
+      "    residua tables measurements.parquet -o more                 the tables again, or other "
+      "tables\n"
       "    residua verify measurements.parquet                         the privacy cost, "
       "recomputed\n\n";
   text += "## To cite\n\n";
@@ -140,4 +141,4 @@ std::string SummaryText(const PlanFile& file, const ReleaseFacts& facts) {
   return text;
 }
 
-}  // namespace residua::cli
+}  // namespace residua
