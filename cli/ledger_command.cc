@@ -60,13 +60,12 @@ void Show(const LedgerOptions& options) {
                                    {"spent_rho", ToDoubleUp(balance.spent / 2)},
                                    {"entries", nlohmann::ordered_json::array()}};
     for (const LedgerEntry& entry : entries) {
-      json["entries"].push_back({{"id", entry.id},
-                                 {"kind", Describe(entry.kind)},
-                                 {"time", entry.time},
-                                 {"pcost", ToString(entry.pcost)},
-                                 {"delta", entry.delta},
-                                 {"plan", entry.plan_digest},
-                                 {"what", entry.what}});
+      nlohmann::ordered_json line = {{"id", entry.id},       {"kind", Describe(entry.kind)},
+                                     {"time", entry.time},   {"pcost", ToString(entry.pcost)},
+                                     {"delta", entry.delta}, {"plan", entry.plan_digest},
+                                     {"what", entry.what}};
+      if (!entry.note.empty()) line["note"] = entry.note;
+      json["entries"].push_back(std::move(line));
     }
     fmt::print("{}\n", json.dump(2));
     return;
@@ -76,8 +75,9 @@ void Show(const LedgerOptions& options) {
   fmt::print("{:>4}  {:<20}  {:<23}  {:>12}  {}\n", "id", "time", "", "rho", "what");
   for (const LedgerEntry& entry : entries) {
     const bool is_grant = entry.kind == Kind::kGrant;
-    fmt::print("{:>4}  {:<20}  {:<23}  {:>12}  {}\n", entry.id, entry.time, Describe(entry.kind),
-               is_grant ? TextBelow(entry.pcost / 2) : TextAbove(entry.pcost / 2), entry.what);
+    fmt::print("{:>4}  {:<20}  {:<23}  {:>12}  {}{}\n", entry.id, entry.time, Describe(entry.kind),
+               is_grant ? TextBelow(entry.pcost / 2) : TextAbove(entry.pcost / 2), entry.what,
+               entry.note.empty() ? "" : fmt::format(" ({})", entry.note));
   }
 }
 

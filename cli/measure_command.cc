@@ -25,9 +25,10 @@ DataPlaces FindPlaces(const Options& options, const DataReference& reference) {
   DataPlaces places;
   if (!options.data.empty()) {
     places.data.source = options.data;
-    places.ledger = reference.ledger.empty()
-                        ? LedgerBeside(places.data)
-                        : (FolderOf(options.plan) / reference.ledger).lexically_normal();
+    places.names_ledger = !reference.ledger.empty();
+    places.ledger = places.names_ledger
+                        ? (FolderOf(options.plan) / reference.ledger).lexically_normal()
+                        : LedgerBeside(places.data);
   } else {
     try {
       places = PlacesOf(reference, fs::path(options.plan).parent_path());
@@ -35,39 +36,38 @@ DataPlaces FindPlaces(const Options& options, const DataReference& reference) {
       throw Error(error.kind(), fmt::format("{}: {}", options.plan, error.what()));
     }
   }
-  if (!options.ledger.empty()) places.ledger = options.ledger;
+  if (!options.ledger.empty()) {
+    places.ledger = options.ledger;
+    places.names_ledger = true;
+  }
   return places;
 }
 
 void Run(const Options& options) {
   const PlanFile file = ReadPlan(options.plan);
   const Plan& plan = file.plan;
-  try {
-    VerifyPlan(plan);
-    CheckDomainIsPublic(plan.domain);
-    CheckNoiseIsMeasurable(plan);
-  } catch (const Error& error) {
-    throw Error(error.kind(), fmt::format("{}: {}", options.plan, error.what()));
-  }
   const fs::path output = options.output.empty()
                               ? fs::path(options.plan).parent_path() / "measurements.parquet"
                               : fs::path(options.output);
   MeasureRequest request{file, FindPlaces(options, file.data), output, options.again};
+  request.plan_name = options.plan;
   request.options.counting.num_threads = options.threads;
   MeasuringReport report(&request);
   const MeasureOutcome outcome = MeasureToFile(request);
+  ReportLedgers(outcome.ledger_beside, request.places);
   const Ledger::Balance& balance = outcome.balance;
   const std::string ledger = request.places.ledger.string();
   const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
   if (options.json) {
-    const nlohmann::ordered_json json = {{"measurements", output.string()},
-                                         {"ledger", ledger},
-                                         {"entry", outcome.entry},
-                                         {"rho", guarantee.rho},
-                                         {"epsilon", guarantee.epsilon},
-                                         {"delta", guarantee.delta},
-                                         {"spent_rho", ToDoubleUp(balance.spent / 2)},
-                                         {"granted_rho", ToDoubleDown(balance.granted / 2)}};
+    nlohmann::ordered_json json = {{"measurements", output.string()},
+                                   {"ledger", ledger},
+                                   {"entry", outcome.entry},
+                                   {"rho", guarantee.rho},
+                                   {"epsilon", guarantee.epsilon},
+                                   {"delta", guarantee.delta},
+                                   {"spent_rho", ToDoubleUp(balance.spent / 2)},
+                                   {"granted_rho", ToDoubleDown(balance.granted / 2)}};
+    if (!outcome.ledger_beside.empty()) json["ledger_beside"] = outcome.ledger_beside.string();
     fmt::print("{}\n", json.dump(2));
     return;
   }

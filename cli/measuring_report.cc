@@ -23,4 +23,11 @@ MeasuringReport::MeasuringReport(MeasureRequest* request) {
   request->on_sets = [this](int64_t done, int64_t total) { progress_->Show(done, total); };
 }
 
+void ReportLedgers(const std::filesystem::path& ledger_beside, const DataPlaces& places) {
+  if (ledger_beside.empty()) return;
+  fmt::print(stderr,
+             "note: {} lies beside the data, and {} was named; the spend is in both ledgers\n",
+             ledger_beside.string(), places.ledger.string());
+}
+
 }  // namespace residua::cli

@@ -22,4 +22,7 @@ class MeasuringReport {
   std::optional<Progress> progress_;
 };
 
+// On stderr, that the ledger which was named is not the only one that has the spend.
+void ReportLedgers(const std::filesystem::path& ledger_beside, const DataPlaces& places);
+
 }  // namespace residua::cli

@@ -146,42 +146,34 @@ void Confirm(const ReleaseOptions& options, const Plan& plan, const DataPlaces& 
   }
 }
 
-bool IsPaidFor(const PlanFile& file, const DataPlaces& places, const ReleaseFolder& folder) {
-  if (!fs::exists(places.ledger)) return false;
-  const Ledger ledger = Ledger::Open(places.ledger);
-  const Ledger::Spend spend = SpendOf(file, folder.measurements);
-  if (fs::exists(folder.measurements)) return ledger.FindPlan(spend.plan_digest).has_value();
-  return fs::exists(folder.plan) && ledger.Find(spend).has_value();
+// True if it was not there before.
+bool MakeFolder(const fs::path& path) {
+  std::error_code error;
+  const bool is_new = fs::create_directories(path, error);
+  if (error) {
+    Fail(ErrorKind::kIo, "{}: the folder cannot be made: {}", path.string(), error.message());
+  }
+  return is_new;
 }
 
-// Measures into the folder, which it makes. What is refused before anything is spent leaves no
-// trace of the folder.
-MeasureOutcome MeasureInto(const ReleaseFolder& folder, const ReleaseOptions& options,
-                           const PlanFile& file, const DataPlaces& places) {
-  std::error_code error;
-  const bool made_folder = fs::create_directories(folder.path, error);
-  if (error) {
-    Fail(ErrorKind::kIo, "{}: the folder cannot be made: {}", folder.path.string(),
-         error.message());
-  }
-  const FolderLock lock(folder.path);
+// Measures into the folder. What is refused before anything is spent leaves no trace of it, if it
+// is new.
+MeasureOutcome MeasureInto(const ReleaseFolder& folder, bool is_new, MeasureRequest request) {
   const bool made_plan = !fs::exists(folder.plan);
   bool is_spent = !made_plan;
   for (const fs::path& unfinished : {folder.plan, folder.tables, folder.summary}) {
     RemoveTemporariesOf(unfinished);
   }
   try {
-    if (made_plan) WritePlan(folder.plan, file);
-    MeasureRequest request{file, places, folder.measurements};
+    if (made_plan) WritePlan(folder.plan, request.plan);
     request.resume = true;
-    request.options.counting.num_threads = options.threads;
     MeasuringReport report(&request);
     request.on_reserved = [&] { is_spent = true; };
     return MeasureToFile(request);
   } catch (...) {
     std::error_code ignored;
     if (!is_spent) fs::remove(folder.plan, ignored);
-    if (!is_spent && made_folder) fs::remove(folder.path, ignored);
+    if (!is_spent && is_new) fs::remove(folder.path, ignored);
     throw;
   }
 }
@@ -197,41 +189,41 @@ void Run(const ReleaseOptions& options) {
   tables.threads = options.threads;
   CheckTablesOptions(tables);
   PlanFile file{PlanIn(folder, spec), Rebase(spec.data, FolderOf(options.spec), folder.path)};
-  VerifyPlan(file.plan);
   DataPlaces places = PlacesOf(spec.data, FolderOf(options.spec));
-  if (!options.ledger.empty()) places.ledger = options.ledger;
-  if (!IsPaidFor(file, places, folder)) {
-    try {
-      CheckDomainIsPublic(spec.domain);
-      CheckNoiseIsMeasurable(file.plan);
-    } catch (const Error& error) {
-      throw Error(error.kind(), fmt::format("{}: {}", options.spec, error.what()));
-    }
-    // A spend that was cut off is gone on with only where it was made, and refused here otherwise:
-    // what it paid for may lie in a folder that was moved away.
-    if (fs::exists(places.ledger)) {
-      Ledger::Open(places.ledger).CheckAffordable(SpendOf(file, folder.measurements));
-    }
-    Confirm(options, file.plan, places);
+  if (!options.ledger.empty()) {
+    places.ledger = options.ledger;
+    places.names_ledger = true;
   }
-  const MeasureOutcome outcome = MeasureInto(folder, options, file, places);
+  MeasureRequest request{file, places, folder.measurements};
+  request.plan_name = options.spec;
+  request.options.counting.num_threads = options.threads;
+  // A spend that was cut off is gone on with only where it was made, and refused otherwise: what it
+  // paid for may lie in a folder that was moved away.
+  request.resume = fs::exists(folder.plan) || fs::exists(folder.measurements);
+  const MeasureForecast forecast = CheckMeasuring(request);
+  ReportLedgers(forecast.ledger_beside, places);
+  if (forecast.spends) Confirm(options, file.plan, places);
+  const bool is_new = MakeFolder(folder.path);
+  const FolderLock lock(folder.path);
+  const MeasureOutcome outcome = MeasureInto(folder, is_new, request);
   const TablesWritten written = WriteTables(tables);
   const ReleaseFacts facts{outcome.balance.granted, outcome.spent_before, options.confidence,
                            written.num_tables,      written.num_answers,  !spec.data.query.empty()};
   WriteFileAtomically(folder.summary, SummaryText(file, facts));
   if (options.json) {
     const Guarantee guarantee = GuaranteeOf(file.plan.pcost, file.plan.budget.delta);
-    const nlohmann::ordered_json json = {{"release", folder.path.string()},
-                                         {"rho", guarantee.rho},
-                                         {"epsilon", guarantee.epsilon},
-                                         {"delta", guarantee.delta},
-                                         {"neighbours", NeighboursInWords(file.plan.protection)},
-                                         {"tables", written.num_tables},
-                                         {"cells", written.num_answers},
-                                         {"ledger", places.ledger.string()},
-                                         {"spent_rho", ToDoubleUp(outcome.balance.spent / 2)},
-                                         {"granted_rho", ToDoubleDown(outcome.balance.granted / 2)},
-                                         {"already_measured", outcome.was_measured}};
+    nlohmann::ordered_json json = {{"release", folder.path.string()},
+                                   {"rho", guarantee.rho},
+                                   {"epsilon", guarantee.epsilon},
+                                   {"delta", guarantee.delta},
+                                   {"neighbours", NeighboursInWords(file.plan.protection)},
+                                   {"tables", written.num_tables},
+                                   {"cells", written.num_answers},
+                                   {"ledger", places.ledger.string()},
+                                   {"spent_rho", ToDoubleUp(outcome.balance.spent / 2)},
+                                   {"granted_rho", ToDoubleDown(outcome.balance.granted / 2)},
+                                   {"already_measured", outcome.was_measured}};
+    if (!outcome.ledger_beside.empty()) json["ledger_beside"] = outcome.ledger_beside.string();
     fmt::print("{}\n", json.dump(2));
     return;
   }

@@ -41,6 +41,7 @@ nb::list EntriesOf(const std::filesystem::path& path) {
     row["plan"] = entry.plan_digest;
     row["what"] = entry.what;
     row["neighbours"] = entry.neighbours;
+    row["note"] = entry.note;
     entries.append(row);
   }
   return entries;

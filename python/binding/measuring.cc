@@ -30,11 +30,15 @@ DataPlaces FindPlaces(const PlanFile& plan, const std::filesystem::path& folder,
     places.ledger = planned_ledger;
   } else if (!source.empty()) {
     places.data.source = source;
-    places.ledger = planned_ledger.empty() ? LedgerBeside(places.data) : planned_ledger;
+    places.names_ledger = !planned_ledger.empty();
+    places.ledger = places.names_ledger ? planned_ledger : LedgerBeside(places.data);
   } else {
     places = PlacesOf(plan.data, folder);
   }
-  if (!ledger.empty()) places.ledger = ledger;
+  if (!ledger.empty()) {
+    places.ledger = ledger;
+    places.names_ledger = true;
+  }
   if (places.ledger.empty()) {
     Fail(ErrorKind::kBadInput,
          "rows in memory have no ledger beside them; name the one that their budget is kept in, "
@@ -48,6 +52,7 @@ struct Measured {
   std::vector<std::string> notes;
   int64_t entry = 0;
   std::string ledger;
+  std::string ledger_beside;  // beside the data, where another was named; empty otherwise
 };
 
 // Holds the GIL only between the job's looks; see job.h.
@@ -67,9 +72,6 @@ Measured MeasurePlan(const PlanFile& plan, const std::filesystem::path& folder,
   };
   return RunJob(
       [&](Job& job) {
-        VerifyPlan(plan.plan);
-        CheckDomainIsPublic(plan.plan.domain);
-        CheckNoiseIsMeasurable(plan.plan);
         JobProgress& progress = job.progress;
         progress.phase = JobProgress::kReading;
         request.options.counting.stop = job.stop.get_token();
@@ -80,10 +82,11 @@ Measured MeasurePlan(const PlanFile& plan, const std::filesystem::path& folder,
           progress.done = done;
         };
         std::vector<NoisyResidual> residuals;
-        if (output.empty()) {
-          measured.entry = MeasureToMemory(request, &residuals).entry;
-        } else {
-          measured.entry = MeasureToFile(request).entry;
+        const MeasureOutcome outcome =
+            output.empty() ? MeasureToMemory(request, &residuals) : MeasureToFile(request);
+        measured.entry = outcome.entry;
+        measured.ledger_beside = outcome.ledger_beside.string();
+        if (!output.empty()) {
           MeasurementFile(output).ForEach(
               [&](NoisyResidual&& residual) { residuals.push_back(std::move(residual)); });
         }
@@ -100,7 +103,8 @@ void BindMeasuring(nb::module_& module) {
       .def_ro("release", &Measured::release)
       .def_ro("notes", &Measured::notes)
       .def_ro("entry", &Measured::entry)
-      .def_ro("ledger", &Measured::ledger);
+      .def_ro("ledger", &Measured::ledger)
+      .def_ro("ledger_beside", &Measured::ledger_beside);
   module.def("measure", &MeasurePlan, nb::arg("plan"), nb::arg("folder"), nb::arg("stream").none(),
              nb::arg("source"), nb::arg("ledger"), nb::arg("output"), nb::arg("again"),
              nb::arg("threads"), nb::arg("show").none());

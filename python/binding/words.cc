@@ -17,7 +17,7 @@ const std::vector<Translation>& Translations() {
         {"choose another -o", "choose another path"},
         {"add --data FILE", "pass it to measure"},
         {"make tables of it with residua tables", "load it with residua.load"},
-        {R"(residua ledger forgive (\d+) --ledger (.*) --reason \.\.\.)",
+        {R"(residua ledger forgive (\d+) --ledger (.*?) --reason \.\.\.)",
          R"re(residua.Ledger("$2").forgive($1, reason=...))re"},
         {R"(residua ledger forgive (\d+))", "Ledger.forgive($1, reason=...)"},
         {R"(residua ledger grant --rho (\S+) --reason \.\.\.)", "Ledger.grant(rho=$1, reason=...)"},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -423,10 +424,11 @@ class Plan:
         `data`: a pandas or polars DataFrame, a pyarrow Table, anything with ``__arrow_c_stream__``,
         or the path of a CSV, Parquet or JSON file; where the plan's spec says, if it is left out.
         `ledger`: where the budget of this data is kept. A file has its ledger beside it, named
-        after it; rows in memory need one named, always the same for the same data.
+        after it; rows in memory need one named, always the same for the same data. If you name
+        another for a file that has one beside it, the spend is in both, and a warning says so.
 
         The spend is in the ledger, on disk, before noise is drawn. `to` writes the measurement file
-        as well, and confirms the spend once it is in place: use it where a release must not be
+        as well, and confirms the spend once it is complete: use it where a release must not be
         lost. Otherwise the release is in memory, the spend is confirmed once all is measured, and
         it counts whether or not it is saved later.
 
@@ -458,6 +460,12 @@ class Plan:
                 again,
                 threads,
                 show,
+            )
+        if measured.ledger_beside:
+            warnings.warn(
+                f"{measured.ledger_beside} lies beside the data, and {measured.ledger} was named; "
+                "the spend is in both ledgers",
+                stacklevel=2,
             )
         return Release(measured.release, measured.notes)
 

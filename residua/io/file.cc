@@ -5,14 +5,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <sstream>
 #include <utility>
 
 #include "residua/base/error.h"
+#include "residua/noise/secure_bits.h"
 
 namespace residua {
 namespace {
@@ -31,23 +34,80 @@ void SyncDirectoryOf(const std::filesystem::path& path) {
   close(descriptor);
 }
 
+constexpr size_t kSuffixLength = 6;
+constexpr std::string_view kSmall = "abcdefghijklmnopqrstuvwxyz";
+constexpr std::string_view kCapital = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+constexpr std::string_view kDigits = "0123456789";
+
+// A small letter, a capital and a digit: ".ledger" or ".backup" is somebody's own file.
+bool IsSuffixOfOurs(std::string_view suffix) {
+  return suffix.find_first_of(kSmall) != std::string_view::npos &&
+         suffix.find_first_of(kCapital) != std::string_view::npos &&
+         suffix.find_first_of(kDigits) != std::string_view::npos;
+}
+
+std::string RandomSuffix() {
+  const std::string letters = fmt::format("{}{}{}", kSmall, kCapital, kDigits);
+  while (true) {
+    uint64_t bits = 0;
+    ThreadSecureBits().Fill({&bits, 1});
+    std::string suffix;
+    for (size_t k = 0; k < kSuffixLength; ++k) {
+      suffix += letters[bits % letters.size()];
+      bits /= letters.size();
+    }
+    if (IsSuffixOfOurs(suffix)) return suffix;
+  }
+}
+
+// Calls `make` with one name after another until it makes something that was not there. The mode is
+// left to the system, which knows the process's mask: a process cannot ask for it without changing
+// it under its other threads.
+std::string MakeBeside(const std::filesystem::path& target, std::string_view problem,
+                       const std::function<int(const char* path)>& make) {
+  while (true) {
+    std::string path = fmt::format("{}.{}", target.string(), RandomSuffix());
+    if (make(path.c_str()) >= 0) return path;
+    if (errno == EEXIST) continue;
+    Fail(ErrorKind::kIo, "{}: {}: {}", target.string(), problem, std::strerror(errno));
+  }
+}
+
 }  // namespace
 
 std::filesystem::path FolderOf(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
 
-FileInProgress::FileInProgress(const std::filesystem::path& target)
+FileInProgress::FileInProgress(const std::filesystem::path& target) : target_(target) {
+  path_ = MakeBeside(target, "cannot write", [this](const char* path) {
+    return descriptor_ = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  });
+  // Waits for nobody but a look at it. Where there are no locks there is nothing to tell by.
+  flock(descriptor_, LOCK_EX);
+}
+
+FileInProgress::FileInProgress(const std::filesystem::path& target,
+                               const std::filesystem::path& left_behind)
     : target_(target),
-      path_(target.string() + ".XXXXXX"),
-      descriptor_(mkostemp(path_.data(), O_CLOEXEC)) {
-  if (descriptor_ < 0) FailToWrite(target, errno);
+      path_(left_behind.string()),
+      descriptor_(open(path_.c_str(), O_RDWR | O_CLOEXEC)),
+      is_kept_(true) {
+  if (descriptor_ < 0) FailToWrite(left_behind, errno);
+  if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    CloseDescriptor();
+    Fail(ErrorKind::kRefused, "{}: another residua is at work on it; wait until it is done",
+         target.string());
+  }
 }
 
 FileInProgress::~FileInProgress() {
-  if (descriptor_ < 0) return;  // committed
-  close(descriptor_);
-  unlink(path_.c_str());
+  if (!is_kept_) unlink(path_.c_str());
+  CloseDescriptor();
+}
+
+void FileInProgress::CloseDescriptor() {
+  if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
 }
 
 void FileInProgress::Write(std::string_view content) {
@@ -68,33 +128,53 @@ void SyncFileSystemOf(const std::filesystem::path& path) {
   if (result != 0) FailToWrite(path, error);
 }
 
-void FileInProgress::Commit(Durability durability) {
-  const mode_t mask = umask(0);
-  umask(mask);
+void FileInProgress::SyncThroughPath() const {
   // Through `path_`: a writer may have put another file in the temporary one's place.
   const int descriptor = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) FailToWrite(target_, errno);
-  const bool synced = fchmod(descriptor, 0666 & ~mask) == 0 &&
-                      (durability == Durability::kLater || fsync(descriptor) == 0);
+  const bool synced = fsync(descriptor) == 0;
   const int error = errno;
   close(descriptor);
   if (!synced) FailToWrite(target_, error);
+}
+
+void FileInProgress::Commit(Durability durability) {
+  if (durability == Durability::kSynced) SyncThroughPath();
   if (rename(path_.c_str(), target_.c_str()) != 0) FailToWrite(target_, errno);
-  close(std::exchange(descriptor_, -1));
+  is_kept_ = true;
+  CloseDescriptor();
   if (durability == Durability::kSynced) SyncDirectoryOf(target_);
 }
 
-void FileInProgress::PutInPlaceIfFree() const {
-  const mode_t mask = umask(0);
-  umask(mask);
-  if (chmod(path_.c_str(), 0666 & ~mask) != 0) FailToWrite(target_, errno);
-  int result = link(path_.c_str(), target_.c_str());
-  // Some file systems have no second names.
-  if (result != 0 && errno != EEXIST) {
-    result = renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target_.c_str(), RENAME_NOREPLACE);
-  }
-  if (result != 0 && errno != EEXIST) FailToWrite(target_, errno);
+void FileInProgress::Complete() {
+  SyncThroughPath();
   SyncDirectoryOf(target_);
+  is_kept_ = true;
+}
+
+bool FileInProgress::PutInPlaceIfFree() {
+  int result = renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target_.c_str(), RENAME_NOREPLACE);
+  // Some file systems and kernels cannot. None replaces a file by a second name of another.
+  if (result != 0 && errno != EEXIST && errno != ENOENT) {
+    result = link(path_.c_str(), target_.c_str());
+    if (result == 0) unlink(path_.c_str());
+  }
+  if (result != 0 && errno == EEXIST) return false;
+  if (result != 0) FailToWrite(target_, errno);
+  is_kept_ = true;
+  CloseDescriptor();
+  SyncDirectoryOf(target_);
+  return true;
+}
+
+void FileInProgress::Discard() {
+  if (unlink(path_.c_str()) != 0 && errno != ENOENT) FailToWrite(path_, errno);
+  CloseDescriptor();
+}
+
+std::filesystem::path MakeFolderInProgress(const std::filesystem::path& target) {
+  return MakeBeside(target, "cannot make the folder",
+                    [](const char* path) { return mkdir(path, 0777); });
 }
 
 std::string ReadFile(const std::filesystem::path& path) {
@@ -123,21 +203,34 @@ std::string ReadFile(const std::filesystem::path& path) {
 }
 
 std::vector<std::filesystem::path> TemporariesOf(const std::filesystem::path& target) {
-  constexpr size_t kSuffix = sizeof(".XXXXXX") - 1;
-  const std::string own = target.filename().string();
+  const std::string own = target.filename().string() + ".";
   std::vector<std::filesystem::path> found;
   std::error_code ignored;
   for (const auto& file : std::filesystem::directory_iterator(FolderOf(target), ignored)) {
     const std::string name = file.path().filename().string();
-    if (name.starts_with(own + ".") && name.size() == own.size() + kSuffix) {
+    if (name.starts_with(own) && name.size() == own.size() + kSuffixLength) {
       found.push_back(file.path());
     }
   }
   return found;
 }
 
-void RemoveTemporariesOf(const std::filesystem::path& target) {
+bool IsBeingWritten(const std::filesystem::path& temporary) {
+  const int descriptor = open(temporary.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  const bool is_locked = flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  close(descriptor);
+  return is_locked;
+}
+
+void RemoveTemporariesOf(const std::filesystem::path& target,
+                         const std::vector<std::string>& kept) {
   for (const std::filesystem::path& file : TemporariesOf(target)) {
+    const std::string name = file.filename().string();
+    if (!IsSuffixOfOurs(name.substr(name.size() - kSuffixLength)) || IsBeingWritten(file) ||
+        std::ranges::find(kept, name) != kept.end()) {
+      continue;
+    }
     std::error_code error;
     std::filesystem::remove_all(file, error);
     if (error) Fail(ErrorKind::kIo, "{}: cannot be deleted: {}", file.string(), error.message());

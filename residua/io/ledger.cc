@@ -1,12 +1,11 @@
 #include "residua/io/ledger.h"
 
-#include <sqlite3.h>
-
 #include <utility>
 
 #include "residua/base/error.h"
 #include "residua/io/file.h"
 #include "residua/io/format_version.h"
+#include "residua/io/sqlite_statement.h"
 #include "residua/privacy/protection.h"
 
 namespace residua {
@@ -29,9 +28,15 @@ constexpr const char* kSchema = R"(
     delta REAL NOT NULL,
     plan_digest TEXT NOT NULL,
     what TEXT NOT NULL,
-    unit TEXT NOT NULL DEFAULT 'add or remove one row'
+    unit TEXT NOT NULL DEFAULT 'add or remove one row',
+    temporary_file TEXT NOT NULL DEFAULT '',
+    note TEXT NOT NULL DEFAULT ''
   ) STRICT;
 )";
+
+// Of the columns above, those that ledgers of earlier versions lack. Such versions read and write a
+// ledger that has them, so that its format is still theirs.
+constexpr const char* kNewColumns[] = {"temporary_file", "note"};
 
 std::string_view Name(Kind kind) {
   switch (kind) {
@@ -57,59 +62,20 @@ Kind KindOf(std::string_view name) {
   Fail(ErrorKind::kBadInput, "the ledger holds an entry of the unknown kind '{}'", name);
 }
 
-[[noreturn]] void FailWith(const std::string& name, sqlite3* database) {
-  const int code = sqlite3_errcode(database);
-  if (code == SQLITE_BUSY || code == SQLITE_LOCKED) {
-    Fail(ErrorKind::kIo, "{}: the ledger is locked by another process; try again when it is done",
-         name);
-  }
-  if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT) {
-    Fail(ErrorKind::kRefused,
-         "{}: is not a ledger, or is damaged; restore it from a copy: without it no "
-         "budget can be spent",
-         name);
-  }
-  Fail(ErrorKind::kIo, "{}: the ledger cannot be used: {}", name, sqlite3_errmsg(database));
+std::filesystem::path TemporaryOf(const LedgerEntry& entry) {
+  return FolderOf(entry.what) / entry.temporary;
 }
 
-class Statement {
- public:
-  Statement(const std::string& name, sqlite3* database, const char* sql)
-      : name_(name), database_(database) {
-    if (sqlite3_prepare_v2(database, sql, -1, &statement_, nullptr) != SQLITE_OK) {
-      FailWith(name, database);
-    }
-  }
-  Statement(const Statement&) = delete;
-  Statement& operator=(const Statement&) = delete;
-  ~Statement() { sqlite3_finalize(statement_); }
+bool IsBeingMeasured(const LedgerEntry& entry) {
+  return entry.kind == Kind::kReserved && !entry.temporary.empty() &&
+         IsBeingWritten(TemporaryOf(entry));
+}
 
-  void Bind(int index, std::string_view text) {
-    sqlite3_bind_text(statement_, index, text.data(), static_cast<int>(text.size()),
-                      SQLITE_TRANSIENT);
-  }
-  void Bind(int index, double value) { sqlite3_bind_double(statement_, index, value); }
-  void Bind(int index, int64_t value) { sqlite3_bind_int64(statement_, index, value); }
-
-  // True while there is a row.
-  bool Step() {
-    const int code = sqlite3_step(statement_);
-    if (code != SQLITE_ROW && code != SQLITE_DONE) FailWith(name_, database_);
-    return code == SQLITE_ROW;
-  }
-
-  int64_t Integer(int column) const { return sqlite3_column_int64(statement_, column); }
-  double Real(int column) const { return sqlite3_column_double(statement_, column); }
-  std::string Text(int column) const {
-    const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
-    return text == nullptr ? "" : text;
-  }
-
- private:
-  const std::string& name_;
-  sqlite3* database_;
-  sqlite3_stmt* statement_ = nullptr;
-};
+void CheckIsNotBeingMeasured(const LedgerEntry& entry) {
+  if (!IsBeingMeasured(entry)) return;
+  Fail(ErrorKind::kRefused, "{}: another residua is at work on it; wait until it is done",
+       entry.what);
+}
 
 // A spend whose file exists, or a temporary one that may be as complete, was not for nothing.
 void CheckNothingIsLeft(const LedgerEntry& entry) {
@@ -142,7 +108,7 @@ Ledger::~Ledger() { sqlite3_close(database_); }
 
 void Ledger::Execute(const std::string& sql) const {
   if (sqlite3_exec(database_, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
-    FailWith(name_, database_);
+    FailOfSqlite(name_, database_);
   }
 }
 
@@ -198,8 +164,10 @@ Ledger Ledger::OpenOrCreate(const std::filesystem::path& path, const Rational& f
                             const std::string& neighbours) {
   if (std::filesystem::exists(path)) return Open(path);
   // Made whole under another name and put in place unless someone else was faster: a ledger that is
-  // there is never an empty one.
-  const FileInProgress temporary(path);
+  // there is never an empty one. Once it is there, SQLite alone opens and closes it: the system
+  // drops SQLite's locks when this process closes any other descriptor of the file.
+  FileInProgress temporary(path);
+  temporary.CloseDescriptor();
   {
     Ledger ledger(temporary.path(), true);
     ledger.name_ = path.string();
@@ -208,39 +176,61 @@ Ledger Ledger::OpenOrCreate(const std::filesystem::path& path, const Rational& f
       ledger.Execute(kSchema);
       ledger.Execute(fmt::format("PRAGMA application_id = {}", kApplicationId));
       ledger.Execute(fmt::format("PRAGMA user_version = {}", kSchemaVersion));
-      ledger.Insert(Kind::kGrant, first_grant, 0, "", "the budget of the first plan measured",
-                    neighbours);
+      ledger.Insert({.kind = Kind::kGrant,
+                     .pcost = first_grant,
+                     .what = "the budget of the first plan measured",
+                     .neighbours = neighbours});
       return 0;
     });
   }
-  temporary.PutInPlaceIfFree();
+  if (!temporary.PutInPlaceIfFree()) temporary.Discard();
   return Open(path);
 }
 
-int64_t Ledger::Insert(Kind kind, const Rational& pcost, double delta, const std::string& digest,
-                       const std::string& what, const std::string& neighbours) {
+bool Ledger::HasColumn(const char* column) const {
+  Statement select(name_, database_,
+                   "SELECT count(*) FROM pragma_table_info('entries') WHERE name = ?");
+  select.Bind(1, std::string_view(column));
+  select.Step();
+  return select.Integer(0) != 0;
+}
+
+void Ledger::AddNewColumns() {
+  for (const char* column : kNewColumns) {
+    if (HasColumn(column)) continue;
+    Execute(fmt::format("ALTER TABLE entries ADD COLUMN {} TEXT NOT NULL DEFAULT ''", column));
+  }
+}
+
+int64_t Ledger::Insert(const LedgerEntry& entry) {
+  AddNewColumns();
   Statement insert(name_, database_,
-                   "INSERT INTO entries (kind, pcost, delta, plan_digest, what, unit) "
-                   "VALUES (?, ?, ?, ?, ?, ?)");
-  insert.Bind(1, Name(kind));
-  insert.Bind(2, ToString(pcost));
-  insert.Bind(3, delta);
-  insert.Bind(4, digest);
-  insert.Bind(5, what);
-  insert.Bind(6, neighbours);
+                   "INSERT INTO entries (kind, pcost, delta, plan_digest, what, unit, "
+                   "temporary_file, note) VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+  insert.Bind(1, Name(entry.kind));
+  insert.Bind(2, ToString(entry.pcost));
+  insert.Bind(3, entry.delta);
+  insert.Bind(4, entry.plan_digest);
+  insert.Bind(5, entry.what);
+  insert.Bind(6, entry.neighbours);
+  insert.Bind(7, entry.temporary);
+  insert.Bind(8, entry.note);
   insert.Step();
   return sqlite3_last_insert_rowid(database_);
 }
 
 std::vector<LedgerEntry> Ledger::Entries() const {
-  Statement select(
-      name_, database_,
-      "SELECT id, kind, time, pcost, delta, plan_digest, what, unit FROM entries ORDER BY id");
+  std::string columns = "id, kind, time, pcost, delta, plan_digest, what, unit";
+  for (const char* column : kNewColumns)
+    columns += HasColumn(column) ? fmt::format(", {}", column) : ", ''";
+  Statement select(name_, database_,
+                   fmt::format("SELECT {} FROM entries ORDER BY id", columns).c_str());
   std::vector<LedgerEntry> entries;
   while (select.Step()) {
     entries.push_back({select.Integer(0), KindOf(select.Text(1)), select.Text(2),
                        ParseRational(select.Text(3), "a privacy cost in the ledger"),
-                       select.Real(4), select.Text(5), select.Text(6), select.Text(7)});
+                       select.Real(4), select.Text(5), select.Text(6), select.Text(7),
+                       select.Text(8), select.Text(9)});
   }
   return entries;
 }
@@ -258,7 +248,7 @@ Ledger::Balance Ledger::CurrentBalance() const {
 }
 
 std::optional<Ledger::Refusal> Ledger::ReasonToRefuse(const Spend& spend) const {
-  RESIDUA_CHECK(spend.pcost > 0);
+  RESIDUA_CHECK(spend.pcost >= 0);
   for (const LedgerEntry& entry : Entries()) {
     if (entry.kind != Kind::kRefused && entry.neighbours != spend.neighbours) {
       return Refusal{
@@ -270,6 +260,21 @@ std::optional<Ledger::Refusal> Ledger::ReasonToRefuse(const Spend& spend) const 
     }
   }
   const auto earlier = spend.again ? std::nullopt : FindPlan(spend.plan_digest);
+  if (earlier && IsBeingMeasured(*earlier)) {
+    return Refusal{"being measured",
+                   fmt::format("{}: another residua is measuring this plan into {} (entry {}, {}); "
+                               "wait until it is done",
+                               name_, earlier->what, earlier->id, earlier->time)};
+  }
+  if (earlier && earlier->kind == Kind::kConfirmed && !earlier->temporary.empty() &&
+      !std::filesystem::exists(earlier->what) && std::filesystem::exists(TemporaryOf(*earlier))) {
+    return Refusal{
+        "measured before",
+        fmt::format("{}: this plan was measured before (entry {}, {}), and its process ended "
+                    "before the file had its name; it is complete: rename {} to {}",
+                    name_, earlier->id, earlier->time, TemporaryOf(*earlier).string(),
+                    earlier->what)};
+  }
   if (earlier && earlier->kind == Kind::kConfirmed) {
     return Refusal{
         "measured before",
@@ -301,13 +306,39 @@ std::optional<Ledger::Refusal> Ledger::ReasonToRefuse(const Spend& spend) const 
 
 int64_t Ledger::Record(const Spend& spend, const std::optional<Refusal>& refusal) {
   const std::string output = spend.output.string();
-  return Insert(refusal ? Kind::kRefused : Kind::kReserved, spend.pcost, spend.delta,
-                spend.plan_digest, refusal ? fmt::format("{}: {}", refusal->brief, output) : output,
-                spend.neighbours);
+  return Insert({.kind = refusal ? Kind::kRefused : Kind::kReserved,
+                 .pcost = spend.pcost,
+                 .delta = spend.delta,
+                 .plan_digest = spend.plan_digest,
+                 .what = refusal ? fmt::format("{}: {}", refusal->brief, output) : output,
+                 .neighbours = spend.neighbours,
+                 .temporary = spend.temporary,
+                 .note = spend.note});
+}
+
+std::optional<LedgerEntry> Ledger::FindToResume(const Spend& spend) const {
+  const auto entry = spend.resume ? Find(spend) : std::nullopt;
+  if (!entry) return std::nullopt;
+  if (entry->kind == Kind::kConfirmed) {
+    Fail(ErrorKind::kRefused,
+         "{}: was measured (entry {} of {}), but is gone; put it back, or wherever it is now, "
+         "make tables of it with residua tables",
+         entry->what, entry->id, name_);
+  }
+  CheckIsNotBeingMeasured(*entry);
+  if (entry->temporary.empty()) {
+    Fail(ErrorKind::kRefused,
+         "{}: an older residua was cut off measuring it (entry {} of {}), perhaps when it was "
+         "already in place; if it was moved, put it back; if nothing of it was published, say so "
+         "with residua ledger forgive {} --ledger {} --reason ...",
+         entry->what, entry->id, name_, entry->id, name_);
+  }
+  return entry;
 }
 
 void Ledger::CheckAffordable(const Spend& spend) {
   const auto refusal = Transact([&] {
+    if (FindToResume(spend)) return std::optional<Refusal>();
     auto reason = ReasonToRefuse(spend);
     if (reason) Record(spend, reason);
     return reason;
@@ -318,6 +349,17 @@ void Ledger::CheckAffordable(const Spend& spend) {
 int64_t Ledger::Reserve(const Spend& spend) {
   std::optional<Refusal> refusal;
   const int64_t id = Transact([&] {
+    if (spend.output.is_absolute() && std::filesystem::exists(spend.output)) {
+      Fail(ErrorKind::kRefused, "{}: was made by another while the data was read",
+           spend.output.string());
+    }
+    if (const auto cut_off = FindToResume(spend)) {
+      Statement update(name_, database_, "UPDATE entries SET temporary_file = ? WHERE id = ?");
+      update.Bind(1, spend.temporary);
+      update.Bind(2, cut_off->id);
+      update.Step();
+      return cut_off->id;
+    }
     refusal = ReasonToRefuse(spend);
     return Record(spend, refusal);
   });
@@ -326,13 +368,14 @@ int64_t Ledger::Reserve(const Spend& spend) {
 }
 
 std::optional<LedgerEntry> Ledger::Find(const Spend& spend) const {
-  for (const LedgerEntry& entry : Entries()) {
+  std::optional<LedgerEntry> found;
+  for (LedgerEntry& entry : Entries()) {
     if (entry.is_spend() && entry.plan_digest == spend.plan_digest && entry.pcost == spend.pcost &&
         entry.what == spend.output.string()) {
-      return entry;
+      found = std::move(entry);
     }
   }
-  return std::nullopt;
+  return found;
 }
 
 std::optional<LedgerEntry> Ledger::FindPlan(const std::string& plan_digest) const {
@@ -342,13 +385,46 @@ std::optional<LedgerEntry> Ledger::FindPlan(const std::string& plan_digest) cons
   return std::nullopt;
 }
 
-void Ledger::Confirm(int64_t id) {
+void Ledger::Confirm(int64_t id, const std::string& temporary) {
   Transact([&] {
     Statement update(name_, database_,
-                     "UPDATE entries SET kind = 'confirmed' WHERE id = ? AND kind = 'reserved'");
+                     "UPDATE entries SET kind = 'confirmed' "
+                     "WHERE id = ? AND kind = 'reserved' AND temporary_file = ?");
     update.Bind(1, id);
+    update.Bind(2, temporary);
     update.Step();
-    RESIDUA_CHECK(sqlite3_changes(database_) == 1);
+    if (sqlite3_changes(database_) != 1) {
+      Fail(ErrorKind::kRefused,
+           "{}: entry {} is no longer this measurement's: another residua went on with it, or it "
+           "was forgiven",
+           name_, id);
+    }
+    return 0;
+  });
+}
+
+void Ledger::ConfirmPlaced(const Spend& spend) {
+  Transact([&] {
+    std::vector<LedgerEntry> of_file;
+    std::vector<LedgerEntry> elsewhere;
+    bool is_confirmed = false;
+    for (LedgerEntry& entry : Entries()) {
+      if (!entry.is_spend() || entry.plan_digest != spend.plan_digest) continue;
+      if (entry.kind == Kind::kConfirmed) {
+        is_confirmed = true;
+      } else {
+        auto& into = entry.what == spend.output.string() ? of_file : elsewhere;
+        into.push_back(std::move(entry));
+      }
+    }
+    // The folder may have been moved since.
+    if (!is_confirmed && of_file.empty() && !elsewhere.empty()) of_file = {elsewhere.front()};
+    for (const LedgerEntry& entry : of_file) {
+      CheckIsNotBeingMeasured(entry);
+      Statement update(name_, database_, "UPDATE entries SET kind = 'confirmed' WHERE id = ?");
+      update.Bind(1, entry.id);
+      update.Step();
+    }
     return 0;
   });
 }
@@ -377,12 +453,16 @@ void Ledger::Forgive(int64_t id, const std::string& reason) {
   });
 }
 
+std::string Ledger::Neighbours() const {
+  const std::vector<LedgerEntry> entries = Entries();
+  return entries.empty() ? NeighboursInWords({}) : entries.front().neighbours;
+}
+
 void Ledger::Grant(const Rational& pcost, const std::string& reason) {
   if (pcost <= 0) Fail(ErrorKind::kBadInput, "a grant must be positive");
   Transact([&] {
-    const std::vector<LedgerEntry> entries = Entries();
-    return Insert(Kind::kGrant, pcost, 0, "", reason,
-                  entries.empty() ? NeighboursInWords({}) : entries.front().neighbours);
+    return Insert(
+        {.kind = Kind::kGrant, .pcost = pcost, .what = reason, .neighbours = Neighbours()});
   });
 }
 

@@ -28,18 +28,143 @@ EncodedTable ReadRows(const MeasureRequest& request) {
   return std::move(read.table);
 }
 
-MeasureOutcome OutcomeOf(const Ledger& ledger, int64_t entry, bool made_ledger, bool was_measured) {
-  MeasureOutcome outcome{entry, ledger.CurrentBalance(), 0, made_ledger, was_measured};
-  for (const LedgerEntry& other : ledger.Entries()) {
-    if (other.is_spend() && other.id < entry) outcome.spent_before += other.pcost;
+// The spend as one ledger has it.
+struct Account {
+  fs::path path;
+  Ledger::Spend spend;
+  std::optional<Ledger> ledger = {};  // nothing while the file is not there
+  int64_t entry = 0;
+};
+
+// One spend in each ledger that answers for the data: first the one that was chosen, then the one
+// beside the data, where there is one and it is another.
+using Accounts = std::vector<Account>;
+
+// How the ledger beside the data records what was spent by the chosen one.
+Ledger::Spend SpendBeside(Ledger::Spend spend, const Ledger& ledger, const fs::path& chosen) {
+  spend.note =
+      fmt::format("spent by the ledger {}", fs::absolute(chosen).lexically_normal().string());
+  if (ledger.Neighbours() != spend.neighbours) {
+    spend.note = fmt::format("rho {} for other neighbours (\"{}\"), {}", TextAbove(spend.pcost / 2),
+                             spend.neighbours, spend.note);
+    spend.pcost = 0;
+    spend.neighbours = ledger.Neighbours();
+  }
+  return spend;
+}
+
+Accounts AccountsOf(const MeasureRequest& request, Ledger::Spend spend) {
+  spend.again = request.again;
+  spend.resume = request.resume;
+  spend.note.clear();
+  const DataPlaces& places = request.places;
+  Accounts accounts;
+  accounts.push_back({places.ledger, spend});
+  if (fs::exists(places.ledger)) accounts.front().ledger.emplace(Ledger::Open(places.ledger));
+  if (places.data.arrow != nullptr) return accounts;
+  const fs::path beside = LedgerBeside(places.data);
+  std::error_code ignored;
+  if (!fs::exists(beside) || fs::equivalent(beside, places.ledger, ignored)) return accounts;
+  accounts.push_back({beside, spend});
+  Account& other = accounts.back();
+  other.ledger.emplace(Ledger::Open(beside));
+  other.spend = SpendBeside(spend, *other.ledger, places.ledger);
+  accounts.front().spend.note =
+      fmt::format("also in the ledger {}", fs::absolute(beside).lexically_normal().string());
+  return accounts;
+}
+
+// The ledger beside the data, if it has the spend or `will` have it; empty otherwise.
+fs::path PathBeside(const Accounts& accounts, bool will) {
+  if (accounts.size() < 2) return {};
+  const Account& beside = accounts.back();
+  return will || beside.ledger->FindPlan(beside.spend.plan_digest) ? beside.path : fs::path();
+}
+
+MeasureOutcome OutcomeOf(const Accounts& accounts, bool made_ledger, bool was_measured) {
+  const Account& chosen = accounts.front();
+  MeasureOutcome outcome{chosen.entry, chosen.ledger->CurrentBalance(), 0, made_ledger,
+                         was_measured, PathBeside(accounts, false)};
+  for (const LedgerEntry& other : chosen.ledger->Entries()) {
+    if (other.is_spend() && other.id < chosen.entry) outcome.spent_before += other.pcost;
   }
   return outcome;
 }
 
-// Passes every noisy residual to `visit`, once the spend is in the ledger as `entry`, then confirms
-// it when `finish` has put them where they are to be.
-void MeasureReserved(const MeasureRequest& request, const EncodedTable& table, Ledger* ledger,
-                     int64_t entry, const std::function<void(NoisyResidual&&)>& visit,
+// The plan itself; what was measured of it before is not judged again.
+void CheckPlan(const MeasureRequest& request) {
+  try {
+    VerifyPlan(request.plan.plan);
+    if (fs::exists(request.output)) return;
+    CheckDomainIsPublic(request.plan.plan.domain);
+    CheckNoiseIsMeasurable(request.plan.plan);
+  } catch (const Error& error) {
+    if (request.plan_name.empty()) throw;
+    throw Error(error.kind(), fmt::format("{}: {}", request.plan_name, error.what()));
+  }
+}
+
+// The same data may have a ledger beside another of its names.
+void CheckLedgerIsFound(const MeasureRequest& request) {
+  const DataPlaces& places = request.places;
+  if (places.names_ledger || places.data.arrow != nullptr || fs::exists(places.ledger) ||
+      places.ledger != LedgerBeside(places.data)) {
+    return;
+  }
+  const std::string& file = places.data.source.empty() ? places.data.database : places.data.source;
+  std::error_code error;
+  const std::uintmax_t num_names = fs::hard_link_count(file, error);
+  if (error || num_names < 2 || !fs::is_regular_file(file)) return;
+  Fail(ErrorKind::kRefused,
+       "{}: the file has {} names (hard links) and no ledger beside this one; name the ledger that "
+       "its budget is kept in, or {} if it has none yet",
+       file, num_names, places.ledger.string());
+}
+
+// All that can be refused of a new measurement before the data is read.
+void CheckNew(const MeasureRequest& request, Accounts* accounts) {
+  CheckLedgerIsFound(request);
+  for (Account& account : *accounts) {
+    if (account.ledger) account.ledger->CheckAffordable(account.spend);
+  }
+}
+
+std::string EntriesInWords(const Accounts& accounts) {
+  std::string words;
+  for (const Account& account : accounts) {
+    words += fmt::format("{}entry {} of {}", words.empty() ? "" : " and ", account.entry,
+                         account.path.string());
+  }
+  return words;
+}
+
+std::string HowToForgive(const Accounts& accounts) {
+  std::string words;
+  for (const Account& account : accounts) {
+    words += fmt::format("{}residua ledger forgive {} --ledger {} --reason ...",
+                         words.empty() ? "" : " and ", account.entry, account.path.string());
+  }
+  return words;
+}
+
+// Puts the spend into every ledger; first beside the data, so that none is chosen without it.
+void Reserve(const MeasureRequest& request, const std::string& temporary, Accounts* accounts) {
+  // Anew: a ledger may have come, gone or been restored while the data was read.
+  *accounts = AccountsOf(request, accounts->front().spend);
+  Account& chosen = accounts->front();
+  if (!chosen.ledger) {
+    chosen.ledger.emplace(
+        Ledger::OpenOrCreate(chosen.path, request.plan.plan.budget.pcost, chosen.spend.neighbours));
+  }
+  for (auto account = accounts->rbegin(); account != accounts->rend(); ++account) {
+    account->spend.temporary = temporary;
+    account->entry = account->ledger->Reserve(account->spend);
+  }
+}
+
+// Passes every noisy residual to `visit`, once the spend is in every ledger, then calls `finish`.
+void MeasureReserved(const MeasureRequest& request, const EncodedTable& table,
+                     const Accounts& accounts, const std::function<void(NoisyResidual&&)>& visit,
                      const std::function<void()>& finish) {
   const Plan& plan = request.plan.plan;
   if (request.on_reserved) request.on_reserved();
@@ -53,20 +178,23 @@ void MeasureReserved(const MeasureRequest& request, const EncodedTable& table, L
     };
     Measure(plan, table, options, visit);
     finish();
-    ledger->Confirm(entry);
   } catch (const std::exception& error) {
-    const std::string path = request.places.ledger.string();
     const std::string remedy =
-        request.resume ? "mend it and run the same command again, which goes on with that spend"
-                       : fmt::format(
-                             "if nothing of it was published, say so with residua ledger "
-                             "forgive {} --ledger {} --reason ...",
-                             entry, path);
+        request.resume
+            ? "mend it and run the same command again, which goes on with that spend"
+            : fmt::format("if nothing of it was published, say so with {}", HowToForgive(accounts));
     const auto* known = dynamic_cast<const Error*>(&error);
     const bool is_stopped = known != nullptr && known->kind() == ErrorKind::kStopped;
     throw Error(is_stopped ? ErrorKind::kStopped : ErrorKind::kIo,
-                fmt::format("{}; the spend stays reserved as entry {} of {}: {}", MessageOf(error),
-                            entry, path, remedy));
+                fmt::format("{}; the spend stays reserved as {}: {}", MessageOf(error),
+                            EntriesInWords(accounts), remedy));
+  }
+}
+
+// Whoever gets through may publish what was measured under the spend, and nobody else.
+void Confirm(Accounts* accounts) {
+  for (auto account = accounts->rbegin(); account != accounts->rend(); ++account) {
+    account->ledger->Confirm(account->entry, account->spend.temporary);
   }
 }
 
@@ -81,6 +209,85 @@ void MeasureReserved(const MeasureRequest& request, const EncodedTable& table, L
   Fail(ErrorKind::kRefused,
        "{}: exists already; a measurement is paid for and not overwritten, choose another -o",
        output.string());
+}
+
+// The file is in place already: its spend is confirmed, wherever it was written, for the folder may
+// have been moved since.
+MeasureOutcome TakeInPlace(Accounts* accounts) {
+  for (Account& account : *accounts) account.ledger->ConfirmPlaced(account.spend);
+  Account& chosen = accounts->front();
+  const auto paid = chosen.ledger->Find(chosen.spend);
+  chosen.entry = (paid ? paid : chosen.ledger->FindPlan(chosen.spend.plan_digest))->id;
+  return OutcomeOf(*accounts, false, true);
+}
+
+// The name of the file that is complete, but was never put in place: the chosen ledger has its
+// spend, one ledger has confirmed it, and none has another.
+std::string CompleteTemporary(const MeasureRequest& request, const Accounts& accounts) {
+  std::string confirmed;
+  std::vector<LedgerEntry> entries;
+  for (const Account& account : accounts) {
+    const auto entry = account.ledger ? account.ledger->Find(account.spend) : std::nullopt;
+    if (!entry && entries.empty()) return "";
+    if (!entry) continue;
+    if (entry->kind == LedgerEntry::Kind::kConfirmed) confirmed = entry->temporary;
+    entries.push_back(*entry);
+  }
+  for (const LedgerEntry& entry : entries) {
+    if (entry.temporary != confirmed) return "";
+  }
+  return !confirmed.empty() && fs::exists(FolderOf(request.output) / confirmed) ? confirmed : "";
+}
+
+MeasureOutcome PutInPlace(const MeasureRequest& request, const std::string& temporary,
+                          Accounts* accounts) {
+  const fs::path path = FolderOf(request.output) / temporary;
+  FileInProgress file(request.output, path);
+  const MeasurementFile measurements(path);
+  if (measurements.plan() != request.plan.plan) FailExists(path);
+  VerifyMeasurements(measurements);
+  for (Account& account : *accounts) {
+    const auto entry = account.ledger->Find(account.spend);
+    if (!entry) continue;
+    account.entry = entry->id;
+    if (entry->kind == LedgerEntry::Kind::kReserved) account.ledger->Confirm(entry->id, temporary);
+  }
+  if (!file.PutInPlaceIfFree()) FailExists(request.output);
+  return OutcomeOf(*accounts, false, true);
+}
+
+// What is left to do, with all that can be refused before the data is read refused.
+struct Work {
+  enum class Kind { kTakeInPlace, kPutInPlace, kMeasure };
+  Kind kind = Kind::kMeasure;
+  std::string temporary = {};  // to be put in place
+};
+
+Work FindWork(const MeasureRequest& request, Accounts* accounts) {
+  if (fs::exists(request.output)) {
+    if (!request.resume) FailExists(request.output);
+    const Account& chosen = accounts->front();
+    if (!chosen.ledger || !chosen.ledger->FindPlan(chosen.spend.plan_digest)) FailUnknown(request);
+    if (MeasurementFile(request.output).plan() != request.plan.plan) FailExists(request.output);
+    return {Work::Kind::kTakeInPlace};
+  }
+  if (request.resume) {
+    const std::string temporary = CompleteTemporary(request, *accounts);
+    if (!temporary.empty()) return {Work::Kind::kPutInPlace, temporary};
+  }
+  CheckNew(request, accounts);
+  return {};
+}
+
+// What earlier attempts left, but for what was paid for.
+void RemoveLeftovers(const MeasureRequest& request, const Accounts& accounts) {
+  std::vector<std::string> kept;
+  for (const Account& account : accounts) {
+    for (const LedgerEntry& entry : account.ledger->Entries()) {
+      if (entry.kind == LedgerEntry::Kind::kConfirmed) kept.push_back(entry.temporary);
+    }
+  }
+  RemoveTemporariesOf(request.output, kept);
 }
 
 }  // namespace
@@ -100,8 +307,9 @@ DataPlaces PlacesOf(const DataReference& reference, const fs::path& folder) {
     return path.empty() ? "" : (folder / path).lexically_normal().string();
   };
   DataPlaces places{{resolve(reference.source), resolve(reference.database), reference.query}, {}};
+  places.names_ledger = !reference.ledger.empty();
   places.ledger =
-      reference.ledger.empty() ? LedgerBeside(places.data) : fs::path(resolve(reference.ledger));
+      places.names_ledger ? fs::path(resolve(reference.ledger)) : LedgerBeside(places.data);
   return places;
 }
 
@@ -114,65 +322,67 @@ Ledger::Spend SpendOf(const PlanFile& file, const fs::path& output) {
           false};
 }
 
-MeasureOutcome MeasureToFile(const MeasureRequest& request) {
-  if (!request.resume && fs::exists(request.output)) FailExists(request.output);
-  const Plan& plan = request.plan.plan;
-  Ledger::Spend spend = SpendOf(request.plan, request.output);
-  spend.again = request.again;
-  const fs::path& ledger_path = request.places.ledger;
-  const bool has_ledger = fs::exists(ledger_path);
-  std::optional<LedgerEntry> known;
-  if (has_ledger) {
-    Ledger ledger = Ledger::Open(ledger_path);
-    if (request.resume && fs::exists(request.output)) {
-      // Wherever it was written: the folder may have been moved since.
-      const auto paid = ledger.FindPlan(spend.plan_digest);
-      if (!paid) FailUnknown(request);
-      if (MeasurementFile(request.output).plan() != plan) FailExists(request.output);
-      if (paid->kind == LedgerEntry::Kind::kReserved) ledger.Confirm(paid->id);
-      return OutcomeOf(ledger, paid->id, false, true);
-    }
-    if (request.resume) known = ledger.Find(spend);
-    if (known && known->kind == LedgerEntry::Kind::kConfirmed) {
-      Fail(ErrorKind::kRefused,
-           "{}: was measured (entry {} of {}), but is gone; put it back, or wherever it is now, "
-           "make tables of it with residua tables",
-           request.output.string(), known->id, ledger_path.string());
-    }
-    // Before the data is read, so that a refusal comes at once; Reserve decides.
-    if (!known) ledger.CheckAffordable(spend);
-  }
-  if (fs::exists(request.output)) FailUnknown(request);
+MeasureForecast CheckMeasuring(const MeasureRequest& request) {
+  CheckPlan(request);
+  Accounts accounts = AccountsOf(request, SpendOf(request.plan, request.output));
+  const bool measures = FindWork(request, &accounts).kind == Work::Kind::kMeasure;
+  const Account& chosen = accounts.front();
+  const bool is_reserved =
+      request.resume && chosen.ledger && chosen.ledger->Find(chosen.spend).has_value();
+  return {measures && !is_reserved, PathBeside(accounts, measures)};
+}
 
+MeasureOutcome MeasureToFile(const MeasureRequest& request) {
+  CheckPlan(request);
+  Accounts accounts = AccountsOf(request, SpendOf(request.plan, request.output));
+  const Work work = FindWork(request, &accounts);
+  if (work.kind == Work::Kind::kTakeInPlace) return TakeInPlace(&accounts);
+  if (work.kind == Work::Kind::kPutInPlace) return PutInPlace(request, work.temporary, &accounts);
+
+  const bool makes_ledger = !accounts.front().ledger;
   const EncodedTable table = ReadRows(request);
-  if (request.resume) RemoveTemporariesOf(request.output);
   MeasurementWriter writer(request.output, request.plan);
-  Ledger ledger = Ledger::OpenOrCreate(ledger_path, plan.budget.pcost, spend.neighbours);
-  const int64_t entry = known ? known->id : ledger.Reserve(spend);
+  FileInProgress& file = writer.file();
+  Reserve(request, fs::path(file.path()).filename(), &accounts);
+  if (request.resume) RemoveLeftovers(request, accounts);
   MeasureReserved(
-      request, table, &ledger, entry, [&](NoisyResidual&& residual) { writer.Write(residual); },
-      [&] { writer.Finish(); });
-  return OutcomeOf(ledger, entry, !has_ledger, false);
+      request, table, accounts, [&](NoisyResidual&& residual) { writer.Write(residual); },
+      [&] {
+        if (fs::exists(request.output)) FailExists(request.output);
+        writer.Complete();
+      });
+  try {
+    Confirm(&accounts);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kRefused) file.Discard();
+    throw;
+  }
+  if (!file.PutInPlaceIfFree()) {
+    Fail(ErrorKind::kRefused,
+         "{}: was made by another meanwhile; this measurement is paid for ({}) and complete: give "
+         "{} another name",
+         request.output.string(), EntriesInWords(accounts), file.path());
+  }
+  return OutcomeOf(accounts, makes_ledger, false);
 }
 
 MeasureOutcome MeasureToMemory(const MeasureRequest& request, std::vector<NoisyResidual>* into) {
   RESIDUA_CHECK(!request.resume);
+  CheckPlan(request);
   Ledger::Spend spend = SpendOf(request.plan, kInMemory);
   spend.output = kInMemory;  // and no path
-  spend.again = request.again;
-  const fs::path& ledger_path = request.places.ledger;
-  const bool has_ledger = fs::exists(ledger_path);
-  if (has_ledger) Ledger::Open(ledger_path).CheckAffordable(spend);
+  Accounts accounts = AccountsOf(request, spend);
+  CheckNew(request, &accounts);
+  const bool makes_ledger = !accounts.front().ledger;
   const EncodedTable table = ReadRows(request);
-  Ledger ledger =
-      Ledger::OpenOrCreate(ledger_path, request.plan.plan.budget.pcost, spend.neighbours);
-  const int64_t entry = ledger.Reserve(spend);
+  Reserve(request, std::string(kInMemory), &accounts);
   std::vector<NoisyResidual> residuals;
   MeasureReserved(
-      request, table, &ledger, entry,
+      request, table, accounts,
       [&](NoisyResidual&& residual) { residuals.push_back(std::move(residual)); }, [] {});
+  Confirm(&accounts);
   *into = std::move(residuals);
-  return OutcomeOf(ledger, entry, !has_ledger, false);
+  return OutcomeOf(accounts, makes_ledger, false);
 }
 
 }  // namespace residua

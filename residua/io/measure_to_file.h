@@ -20,6 +20,7 @@ std::filesystem::path LedgerBeside(const DataSource& data);
 struct DataPlaces {
   DataSource data;
   std::filesystem::path ledger;
+  bool names_ledger = false;  // it was named, and is not taken for granted beside the data
 };
 DataPlaces PlacesOf(const DataReference& reference, const std::filesystem::path& folder);
 
@@ -32,6 +33,7 @@ struct MeasureRequest {
   std::filesystem::path output;
   bool again = false;   // the plan may have been measured before: a new spend
   bool resume = false;  // what a measurement of this plan into this file left undone is finished
+  std::string plan_name = {};  // what messages call the plan: the file it was read from
   MeasureOptions options = {};
   // Called once the rows are read, before anything is spent.
   std::function<void(const ReadReport&)> on_read = {};
@@ -47,18 +49,40 @@ struct MeasureOutcome {
   Ledger::Balance balance;
   Rational spent_before;  // by entries before it
   bool made_ledger = false;
-  bool was_measured = false;  // resumed, and the file was there already
+  bool was_measured = false;  // resumed, and the file was there already, if not in place
+  // The ledger beside the data, where there is one and another was named: the spend is in both.
+  std::filesystem::path ledger_beside = {};
 };
 
-// The one way from data to a published measurement: reads the rows, reserves the spend in the
-// ledger, counts, adds noise, writes the file, confirms the spend. Whatever can be refused is
-// refused before the ledger is touched (an overspend is recorded there as refused). If something
-// fails after that, the spend stays reserved, and the message says so.
+// Refuses now what MeasureToFile would refuse before it reads the data. A front end asks its user
+// after that.
+struct MeasureForecast {
+  bool spends = false;                       // not if the file is there, or its spend in the ledger
+  std::filesystem::path ledger_beside = {};  // as of MeasureOutcome
+};
+MeasureForecast CheckMeasuring(const MeasureRequest& request);
+
+// The one way from data to a published measurement: checks the plan, reads the rows, reserves the
+// spend in the ledger, counts, adds noise, writes the file under a temporary name, confirms the
+// spend, and gives the file its name, which must be free. Whatever can be refused is refused before
+// the ledger is touched (an overspend is recorded there as refused). If something fails after that,
+// the spend stays reserved, and the message says so.
 //
-// With `resume`: a file of this very plan is taken as it is and its spend confirmed; a spend
-// reserved for this plan and this file, which is not there, is used for measuring now, once what
-// the first attempt left unfinished has been deleted. Nothing of it was published, so that one
-// spend covers what is. The caller must make sure that the first attempt is over.
+// Of several processes that measure under one spend, only that which confirms it, in one
+// transaction of the ledger, puts its file in place; the others delete theirs. While one of them
+// lives, the rest are refused as soon as they look.
+//
+// A ledger that is named while there is another beside the data does not bypass that one: it must
+// allow the spend as well, and records it. Costs for other neighbours than its own do not add up;
+// it records them without counting them. Every ledger has the spend reserved before noise is drawn
+// and confirmed before the file is in place. Data that has other names (hard links) gets no new
+// ledger unless that is named: there may be one beside another name.
+//
+// With `resume`: a file of this very plan is taken as it is and its spend confirmed. One that is
+// complete, but was never put in place, is verified and put there. A spend reserved for this plan
+// and this file is used for measuring now, unless its process is still at work: nothing of it was
+// put in place, so that one spend covers what is. Not so a spend that was reserved by a version
+// which put the file in place first.
 MeasureOutcome MeasureToFile(const MeasureRequest& request);
 
 // The same into memory, for callers that ask before they save: `request.output` and `resume` are

@@ -359,6 +359,11 @@ void MeasurementWriter::Finish() {
   writer_.Finish();
 }
 
+void MeasurementWriter::Complete() {
+  Flush();
+  writer_.Complete();
+}
+
 bool LooksLikeParquet(const std::filesystem::path& path) {
   std::ifstream stream(path, std::ios::binary);
   char magic[4] = {};

@@ -24,6 +24,9 @@ class MeasurementWriter {
   void Write(const NoisyResidual& residual);
   // The file is in place when this returns.
   void Finish();
+  // In place of Finish, as of ParquetWriter.
+  void Complete();
+  FileInProgress& file() { return writer_.file(); }
 
  private:
   template <typename Value>

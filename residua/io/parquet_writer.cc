@@ -121,13 +121,24 @@ class ParquetWriter::Stream {
   }
 
   void Finish() {
-    Close(/*complete=*/true);
-    thread_.join();
-    if (failure_) std::rethrow_exception(failure_);
+    WriteAll();
     file_.Commit();
   }
 
+  void Complete() {
+    WriteAll();
+    file_.Complete();
+  }
+
+  FileInProgress& file() { return file_; }
+
  private:
+  void WriteAll() {
+    Close(/*complete=*/true);
+    thread_.join();
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
   void Close(bool complete) {
     const std::lock_guard lock(mutex_);
     closed_ = true;
@@ -215,5 +226,9 @@ void ParquetWriter::Write(ParquetBatch batch) {
 }
 
 void ParquetWriter::Finish() { stream_->Finish(); }
+
+void ParquetWriter::Complete() { stream_->Complete(); }
+
+FileInProgress& ParquetWriter::file() { return stream_->file(); }
 
 }  // namespace residua

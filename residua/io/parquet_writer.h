@@ -12,6 +12,8 @@
 
 namespace residua {
 
+class FileInProgress;
+
 // One column of a batch: BIGINT, DOUBLE, VARCHAR, or a list of VARCHAR, BIGINT or DECIMAL(38,0).
 using ParquetColumn =
     std::variant<std::vector<int64_t>, std::vector<double>, std::vector<std::string>,
@@ -37,6 +39,10 @@ class ParquetWriter {
 
   void Write(ParquetBatch batch);
   void Finish();
+  // In place of Finish: the file is complete and synced under its temporary name, and whoever
+  // called puts it in place or discards it.
+  void Complete();
+  FileInProgress& file();
 
  private:
   class Stream;

@@ -1,12 +1,6 @@
 #include "residua/io/table_files.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <cmath>
-#include <cstring>
 
 #include "residua/base/error.h"
 #include "residua/io/digest.h"
@@ -197,12 +191,7 @@ class FolderWriter final : public TableWriter {
            "{}: exists and holds other things than tables of residua's; choose another folder",
            path_.string());
     }
-    std::string name = path_.string() + ".XXXXXX";
-    if (mkdtemp(name.data()) == nullptr) {
-      Fail(ErrorKind::kIo, "{}: cannot make the folder: {}", path_.string(), std::strerror(errno));
-    }
-    in_progress_ = name;
-    fs::permissions(in_progress_, fs::perms::all & ~CurrentMask());
+    in_progress_ = MakeFolderInProgress(path_);
     WriteFileAtomically(in_progress_ / kAboutFile, about_);
   }
   FolderWriter(const FolderWriter&) = delete;
@@ -237,12 +226,6 @@ class FolderWriter final : public TableWriter {
   }
 
  private:
-  static fs::perms CurrentMask() {
-    const mode_t mask = umask(0);
-    umask(mask);
-    return static_cast<fs::perms>(mask);
-  }
-
   fs::path path_;
   TableFormat format_;
   TableColumns columns_;

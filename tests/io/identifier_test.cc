@@ -120,9 +120,11 @@ TEST_F(IdentifierTest, AMeasurementIsResumedUnderItsSpend) {
       Select({domain_, {ParseMarginalRules("<=1"), {}}, {}, BudgetFromPcost(1), protection_}), {}};
   const DataPlaces places{source, folder_ / "ledger"};
   const fs::path output = folder_ / "m.parquet";
-  const int64_t reserved = Ledger::OpenOrCreate(places.ledger, 1, NeighboursInWords(protection_))
-                               .Reserve(SpendOf(file, output));
-  std::ofstream(output.string() + ".abcdef") << "cut off";
+  Ledger::Spend spend = SpendOf(file, output);
+  spend.temporary = "m.parquet.a1B2c3";
+  const int64_t reserved =
+      Ledger::OpenOrCreate(places.ledger, 1, NeighboursInWords(protection_)).Reserve(spend);
+  std::ofstream(folder_ / spend.temporary) << "cut off";
 
   MeasureRequest request{file, places, output};
   EXPECT_THROW(MeasureToFile(request), Error);  // measured before
@@ -131,7 +133,7 @@ TEST_F(IdentifierTest, AMeasurementIsResumedUnderItsSpend) {
   EXPECT_EQ(outcome.entry, reserved);
   EXPECT_FALSE(outcome.was_measured);
   EXPECT_EQ(outcome.balance.spent, file.plan.pcost);
-  EXPECT_FALSE(fs::exists(output.string() + ".abcdef"));
+  EXPECT_FALSE(fs::exists(folder_ / spend.temporary));
   EXPECT_EQ(VerifyMeasurements(MeasurementFile(output)), file.plan.pcost);
 
   const MeasureOutcome again = MeasureToFile(request);
