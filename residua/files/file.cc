@@ -208,7 +208,11 @@ std::vector<std::filesystem::path> TemporariesOf(const std::filesystem::path& ta
   std::error_code ignored;
   for (const auto& file : std::filesystem::directory_iterator(FolderOf(target), ignored)) {
     const std::string name = file.path().filename().string();
-    if (name.starts_with(own) && name.size() == own.size() + kSuffixLength) {
+    if (!name.starts_with(own)) continue;
+    const std::string_view rest = std::string_view(name).substr(own.size());
+    // A folder that was being replaced has ".old" behind the name of the one that replaces it.
+    if (rest.size() == kSuffixLength ||
+        (rest.size() == kSuffixLength + 4 && rest.ends_with(".old"))) {
       found.push_back(file.path());
     }
   }
@@ -227,7 +231,8 @@ void RemoveTemporariesOf(const std::filesystem::path& target,
                          const std::vector<std::string>& kept) {
   for (const std::filesystem::path& file : TemporariesOf(target)) {
     const std::string name = file.filename().string();
-    if (!IsSuffixOfOurs(name.substr(name.size() - kSuffixLength)) || IsBeingWritten(file) ||
+    const std::string suffix = name.substr(target.filename().string().size() + 1, kSuffixLength);
+    if (!IsSuffixOfOurs(suffix) || IsBeingWritten(file) ||
         std::ranges::find(kept, name) != kept.end()) {
       continue;
     }

@@ -34,7 +34,7 @@ TEST_F(FileTest, ModesFollowTheMask) {
 TEST_F(FileTest, MakingFilesNeverChangesTheMask) {
   std::atomic<bool> done{false};
   std::thread writer([&] {
-    for (int k = 0; k < 2000; ++k) WriteFileAtomically("file", "text");
+    for (int k = 0; k < 2000; ++k) FileInProgress("file").Commit(Durability::kLater);
     done = true;
   });
   const mode_t before = umask(022);

@@ -206,12 +206,15 @@ TEST_F(MeasureToFileTest, ASpendInUseIsNotResumed) {
   MeasureRequest other = RequestFor(other_rows.stream());
   other.resume = true;
   MeasureRequest request = RequestFor(rows_.stream());
+  int num_calls = 0;
   int num_refused = 0;
   request.on_sets = [&](int64_t, int64_t) {
+    ++num_calls;
     num_refused += Says(RefusalOf(other), "another residua is at work") ? 1 : 0;
   };
   MeasureToFile(request);
-  EXPECT_EQ(num_refused, 4);
+  EXPECT_GT(num_calls, 0);
+  EXPECT_EQ(num_refused, num_calls);
   EXPECT_EQ(Kinds(), (std::vector<Kind>{Kind::kGrant, Kind::kConfirmed}));
   EXPECT_EQ(VerifyMeasurements(MeasurementFile("m.parquet")), plan_.plan.pcost);
 }
