@@ -18,6 +18,12 @@ using Fault = FoundCell::Fault;
 // Different values outside that are remembered of one attribute.
 constexpr size_t kMaxTallied = 1000;
 
+Phrase NullCell() { return {Phrase::Kind::kSetting, {"null", "true"}}; }
+
+Phrase Outside(std::string_view policy) {
+  return {Phrase::Kind::kSetting, {"outside", fmt::format("\"{}\"", policy)}};
+}
+
 }  // namespace
 
 std::string SpecKey(const Attribute& attribute) {
@@ -83,16 +89,16 @@ int32_t ValueEncoder::EncodeMissing(int64_t row) {
     return kDropRow;
   }
   if (outside_values_ == OutsideValues::kTally) {
-    if (report_.first_error.empty()) report_.first_error = MissingProblem(row);
+    if (!report_.first_error) report_.first_error = MissingError(row);
     return kDropRow;
   }
-  Fail(ErrorKind::kBadInput, "{}", MissingProblem(row));
+  throw MissingError(row);
 }
 
-std::string ValueEncoder::MissingProblem(int64_t row) const {
-  return fmt::format(
-      "{}: column '{}' has no value in row {}; set null = true or outside = \"drop\" for {}", file_,
-      ShownText(attribute_.name), row, SpecKey(attribute_));
+Error ValueEncoder::MissingError(int64_t row) const {
+  return ErrorOf(ErrorKind::kBadInput,
+                 "{}: column '{}' has no value in row {}; set {} or {} for {}", file_,
+                 ShownText(attribute_.name), row, NullCell(), Outside("drop"), SpecKey(attribute_));
 }
 
 bool ValueEncoder::Stops(const FoundCell& found) const {
@@ -109,8 +115,8 @@ void ValueEncoder::Tally(const FoundCell& found, std::string_view shown_value, i
   } else if (report_.outside.size() < kMaxTallied) {
     report_.outside.emplace(shown_value, 1);
   }
-  if (Stops(found) && report_.first_error.empty()) {
-    report_.first_error = OutsideProblem(found, shown_value, row);
+  if (Stops(found) && !report_.first_error) {
+    report_.first_error = OutsideError(found, shown_value, row);
   }
 }
 
@@ -118,7 +124,7 @@ int32_t ValueEncoder::Place(const FoundCell& found, std::string_view shown_value
   if (outside_values_ == OutsideValues::kTally) Tally(found, shown_value, row);
   if (Stops(found)) {
     if (outside_values_ == OutsideValues::kTally) return kDropRow;
-    Fail(ErrorKind::kBadInput, "{}", OutsideProblem(found, shown_value, row));
+    throw OutsideError(found, shown_value, row);
   }
   if (attribute_.encoding.outside == OutsidePolicy::kDrop) {
     ++report_.num_dropped;
@@ -133,8 +139,8 @@ int32_t ValueEncoder::Place(const FoundCell& found, std::string_view shown_value
   return static_cast<int32_t>(attribute_.size - 1);
 }
 
-std::string ValueEncoder::OutsideProblem(const FoundCell& found, std::string_view shown_value,
-                                         int64_t row) const {
+Error ValueEncoder::OutsideError(const FoundCell& found, std::string_view shown_value,
+                                 int64_t row) const {
   const bool is_coded = std::holds_alternative<std::monostate>(attribute_.encoding.cells);
   std::string problem;
   std::string other_remedy;
@@ -159,16 +165,25 @@ std::string ValueEncoder::OutsideProblem(const FoundCell& found, std::string_vie
       other_remedy = "add it to values";
       break;
   }
-  const std::string place = fmt::format("{}: column '{}' has the value {} (row {}), {}", file_,
-                                        ShownText(attribute_.name), shown_value, row, problem);
+  const std::string column = ShownText(attribute_.name);
   if (attribute_.encoding.outside == OutsidePolicy::kClamp) {
-    return fmt::format("{}; set null = true or outside = \"drop\" for {}, or {}", place,
-                       SpecKey(attribute_), other_remedy);
+    return ErrorOf(ErrorKind::kBadInput,
+                   "{}: column '{}' has the value {} (row {}), {}; set {} or {} for {}, or {}",
+                   file_, column, shown_value, row, problem, NullCell(), Outside("drop"),
+                   SpecKey(attribute_), other_remedy);
   }
-  return fmt::format("{}; set outside = {}\"drop\" or \"null\"{} for {}, or {}", place,
-                     found.cell != FoundCell::kNoCell ? "\"clamp\", " : "",
-                     attribute_.encoding.null_cell ? "" : " (with null = true)",
-                     SpecKey(attribute_), other_remedy);
+  const bool can_clamp = found.cell != FoundCell::kNoCell;
+  Words remedy = WordsOf("set {}{} or \"null\"", Outside(can_clamp ? "clamp" : "drop"),
+                         can_clamp ? ", \"drop\"" : "");
+  const auto append = [&](const Words& words) {
+    remedy.insert(remedy.end(), words.begin(), words.end());
+  };
+  if (!attribute_.encoding.null_cell) append(WordsOf(" (with {})", NullCell()));
+  append(WordsOf(" for {}, or {}", SpecKey(attribute_), other_remedy));
+  return Error(
+      ErrorKind::kBadInput, WordsOf("{}", file_),
+      WordsOf("column '{}' has the value {} (row {}), {}", column, shown_value, row, problem),
+      remedy);
 }
 
 }  // namespace residua

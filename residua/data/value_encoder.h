@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "residua/base/error.h"
 #include "residua/model/attribute.h"
 #include "residua/model/cell_finder.h"
 
@@ -20,7 +21,7 @@ struct AttributeReport {
   // When they are only looked at:
   int64_t num_outside = 0;
   std::map<std::string, int64_t> outside;  // some of the different ones, as shown, and how many
-  std::string first_error;                 // what would stop a measurement
+  std::optional<Error> first_error;        // what would stop a measurement
 };
 
 // Which values stop a measurement. Whoever sees it stop learns that there is one: where there are
@@ -64,9 +65,8 @@ class ValueEncoder {
   bool Stops(const FoundCell& found) const;
   void Tally(const FoundCell& found, std::string_view shown_value, int64_t row);
   // What to say of it.
-  std::string MissingProblem(int64_t row) const;
-  std::string OutsideProblem(const FoundCell& found, std::string_view shown_value,
-                             int64_t row) const;
+  Error MissingError(int64_t row) const;
+  Error OutsideError(const FoundCell& found, std::string_view shown_value, int64_t row) const;
 
   const Attribute attribute_;
   const std::string file_;

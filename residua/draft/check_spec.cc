@@ -54,9 +54,7 @@ std::vector<Error> Obstacles(const Plan& plan, const std::string& name, const Re
     }
   };
   for (const AttributeReport& attribute : report.attributes) {
-    if (!attribute.first_error.empty()) {
-      obstacles.emplace_back(ErrorKind::kBadInput, attribute.first_error);
-    }
+    if (attribute.first_error) obstacles.push_back(*attribute.first_error);
   }
   try_to([&] { CheckDomainIsPublic(plan.domain); });
   if (obstacles.empty()) try_to([&] { CheckMeasurable(plan, report.num_rows_read, {}); });

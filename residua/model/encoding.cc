@@ -14,7 +14,7 @@ namespace {
 
 EncodingFault FaultOf(std::string_view setting, std::optional<size_t> item,
                       std::string_view problem) {
-  return {setting, item, Error(ErrorKind::kBadInput, problem)};
+  return {setting, item, ErrorOf(ErrorKind::kBadInput, "{}", problem)};
 }
 
 struct FaultOfCells {

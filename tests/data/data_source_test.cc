@@ -177,7 +177,7 @@ TEST_F(DataSourceTest, TotalPoliciesNeverStop) {
     for (const DataSource& source : sources) {
       EXPECT_EQ(MessageOf(source, attribute), "") << source.source << source.query;
       const ReadReport report = SurveyTable(source, Domain({attribute}), {});
-      EXPECT_EQ(report.attributes[0].first_error, "");
+      EXPECT_FALSE(report.attributes[0].first_error);
       if (attribute.encoding.outside != kDrop) {
         EXPECT_EQ(report.num_rows_dropped, 0);
       }
