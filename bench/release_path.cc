@@ -9,10 +9,10 @@
 
 #include "bench/stopwatch.h"
 #include "residua/files/file.h"
-#include "residua/release/measure_to_file.h"
 #include "residua/files/spec.h"
 #include "residua/reconstruct/table_answers.h"
 #include "residua/reconstruct/table_batches.h"
+#include "residua/release/measure_to_file.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/select.h"
 

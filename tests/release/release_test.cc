@@ -70,8 +70,16 @@ TEST_F(ReleaseTest, ComparisonCountsSharedNoiseOnce) {
   EXPECT_DOUBLE_EQ(both.difference.value, both.first.value - both.second.value);
   EXPECT_DOUBLE_EQ(both.difference.variance,
                    both.first.variance + both.second.variance - 2 * covariance);
-  EXPECT_DOUBLE_EQ(both.sum.variance, release->Answer("0=1..2").variance);
-  EXPECT_THROW(CompareQuestions("missing.parquet", "0=1", "0=2", 1), Error);
+  EXPECT_NEAR(both.sum.variance, release->Answer("0=1..2").variance, 1e-9);
+}
+
+TEST_F(ReleaseTest, BadConfidenceIsRefusedBeforeTheFileIsRead) {
+  try {
+    CompareQuestions("missing.parquet", "0=1", "0=2", 1);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("a confidence of 1"), std::string::npos);
+  }
 }
 
 }  // namespace
