@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct MeasureOptions {
   std::string plan;
   std::string output;
   std::string data;
@@ -21,7 +21,7 @@ struct Options {
   int threads = 0;
 };
 
-DataPlaces FindPlaces(const Options& options, const DataReference& reference) {
+DataPlaces FindPlaces(const MeasureOptions& options, const DataReference& reference) {
   DataPlaces places;
   if (!options.data.empty()) {
     places.data.source = options.data;
@@ -43,7 +43,7 @@ DataPlaces FindPlaces(const Options& options, const DataReference& reference) {
   return places;
 }
 
-void Run(const Options& options) {
+void Run(const MeasureOptions& options) {
   const PlanFile file = ReadPlan(options.plan);
   const Plan& plan = file.plan;
   const fs::path output = options.output.empty()
@@ -83,7 +83,7 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddMeasureCommand(CLI::App* app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<MeasureOptions>();
   CLI::App* command =
       app->add_subcommand("measure", "Count, add noise, record the spend in the ledger");
   command->footer(

@@ -5,17 +5,17 @@
 #include "cli/commands.h"
 #include "residua/base/error.h"
 #include "residua/files/file.h"
-#include "residua/text/question_text.h"
-#include "residua/release/stream_tables.h"
 #include "residua/reconstruct/estimate.h"
 #include "residua/reconstruct/query_answer.h"
+#include "residua/release/stream_tables.h"
+#include "residua/text/question_text.h"
 
 namespace residua::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct QueryOptions {
   std::string measurements;
   std::vector<std::string> questions;
   std::string file;
@@ -24,7 +24,7 @@ struct Options {
   bool json = false;
 };
 
-std::vector<std::string> Questions(const Options& options) {
+std::vector<std::string> Questions(const QueryOptions& options) {
   std::vector<std::string> questions = options.questions;
   if (!options.file.empty()) {
     std::istringstream lines(ReadFile(options.file));
@@ -66,7 +66,7 @@ std::string NameOf(const std::string& question) {
   return question.empty() ? "(everyone)" : question;
 }
 
-void ReportPair(const Options& options, const std::vector<std::string>& questions,
+void ReportPair(const QueryOptions& options, const std::vector<std::string>& questions,
                 const ResidualIndex& index, const ProductQuery& a, const ProductQuery& b) {
   const Estimate x = Answer(index, a);
   const Estimate y = Answer(index, b);
@@ -107,7 +107,7 @@ void ReportPair(const Options& options, const std::vector<std::string>& question
   fmt::print("\ncovariance {:.6g}, correlation {:.4f}\n", covariance, correlation);
 }
 
-void Run(const Options& options) {
+void Run(const QueryOptions& options) {
   TwoSidedQuantile(options.confidence);  // refuses a bad confidence before anything is read
   const MeasurementFile file(options.measurements);
   const Domain& domain = file.plan().domain;
@@ -147,7 +147,7 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddQueryCommand(CLI::App* app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<QueryOptions>();
   CLI::App* command = app->add_subcommand(
       "query", "Answer questions nobody planned, with standard deviations and intervals");
   command->footer(

@@ -18,7 +18,7 @@ struct TablesOptions {
   bool json = false;
 };
 
-nlohmann::ordered_json Json(const TablesRequest& request, const TablesWritten& written) {
+nlohmann::ordered_json TablesJson(const TablesRequest& request, const TablesWritten& written) {
   nlohmann::ordered_json json = {{"tables", written.num_tables}, {"cells", written.num_answers}};
   if (!request.is_adjusted()) json["confidence"] = request.confidence;
   json["output"] = written.output.string();
@@ -56,7 +56,7 @@ void Run(TablesOptions& options) {
   request.on_table = [&](int64_t done, int64_t total) { progress.Show(done, total); };
   const TablesWritten written = PublishTables(request);
   if (options.json) {
-    fmt::print("{}\n", Json(request, written).dump(2));
+    fmt::print("{}\n", TablesJson(request, written).dump(2));
   } else {
     fmt::print("{} {} of {} cells in all written to {}\n", written.num_tables,
                written.num_tables == 1 ? "table" : "tables", written.num_answers,
@@ -81,7 +81,8 @@ void AddTablesCommand(CLI::App* app) {
       "--nonnegative and --integers make adjusted tables instead, in files that end in "
       ".adjusted.csv or .adjusted.parquet: the attributes and adjusted. These numbers are biased "
       "and have no exact error bars. Only tables of one run agree with one another.");
-  command->add_option("MEASUREMENTS", options->request.measurements, "The measurement file")->required();
+  command->add_option("MEASUREMENTS", options->request.measurements, "The measurement file")
+      ->required();
   command->add_option(
       "-o,--output", options->request.output,
       "The folder (by default tables, or tables.adjusted), or with --one-file the file");
@@ -96,8 +97,8 @@ void AddTablesCommand(CLI::App* app) {
       "--answers", options->answers,
       "planned: each attribute's own queries (default); prefixes: prefix sums in place of all "
       "ranges; cells: the counts themselves");
-  CLI::Option* confidence =
-      command->add_option("--confidence", options->request.confidence, "Of the intervals; by default 0.95");
+  CLI::Option* confidence = command->add_option("--confidence", options->request.confidence,
+                                                "Of the intervals; by default 0.95");
   command
       ->add_flag("--nonnegative", options->request.nonnegative,
                  "Adjusted tables: the most likely counts that are not negative; tables agree on "
@@ -108,7 +109,8 @@ void AddTablesCommand(CLI::App* app) {
                  "Adjusted tables: whole numbers; with --nonnegative every table of counts sums to "
                  "the rounded total. Rounded tables agree on common margins only up to rounding")
       ->excludes(confidence);
-  command->add_option("--threads", options->request.num_threads, "Threads; by default one a processor")
+  command
+      ->add_option("--threads", options->request.num_threads, "Threads; by default one a processor")
       ->check(CLI::Range(1, 1024));
   command->add_flag("--json", options->json, "Print the result as JSON");
   command->callback([options] { Run(*options); });
