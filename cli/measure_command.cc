@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct MeasureOptions {
   std::string plan;
   std::string output;
   std::string data;
@@ -20,7 +20,7 @@ struct Options {
   int threads = 0;
 };
 
-void Run(const Options& options) {
+void Run(const MeasureOptions& options) {
   const PlanFile file = ReadPlan(options.plan);
   const Plan& plan = file.plan;
   const fs::path folder = fs::path(options.plan).parent_path();
@@ -65,7 +65,7 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddMeasureCommand(CLI::App* app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<MeasureOptions>();
   CLI::App* command =
       app->add_subcommand("measure", "Count, add noise, record the spend in the ledger");
   command->footer(

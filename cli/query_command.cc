@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct QueryOptions {
   std::string measurements;
   std::vector<std::string> questions;
   std::string file;
@@ -22,7 +22,7 @@ struct Options {
   bool json = false;
 };
 
-std::vector<std::string> Questions(const Options& options) {
+std::vector<std::string> Questions(const QueryOptions& options) {
   std::vector<std::string> questions = options.questions;
   if (!options.file.empty()) {
     std::istringstream lines(ReadFile(options.file));
@@ -65,7 +65,7 @@ std::string NameOf(const std::string& question) {
   return question.empty() ? "(everyone)" : question;
 }
 
-void ReportPair(const Options& options, const std::vector<std::string>& questions) {
+void ReportPair(const QueryOptions& options, const std::vector<std::string>& questions) {
   const Comparison both =
       CompareQuestions(options.measurements, questions[0], questions[1], options.confidence);
   if (options.json) {
@@ -102,7 +102,7 @@ void ReportPair(const Options& options, const std::vector<std::string>& question
   fmt::print("\ncovariance {:.6g}, correlation {:.4f}\n", both.covariance, both.correlation);
 }
 
-void Run(const Options& options) {
+void Run(const QueryOptions& options) {
   TwoSidedQuantile(options.confidence);  // refuses a bad confidence before anything is read
   const std::vector<std::string> questions = Questions(options);
   if (options.covariance) {
@@ -130,7 +130,7 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddQueryCommand(CLI::App* app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<QueryOptions>();
   CLI::App* command = app->add_subcommand(
       "query", "Answer questions that nobody planned, with standard deviations and intervals");
   command->footer(

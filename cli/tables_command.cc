@@ -18,7 +18,7 @@ struct TablesOptions {
   bool json = false;
 };
 
-nlohmann::ordered_json Json(const TablesRequest& request, const TablesWritten& written) {
+nlohmann::ordered_json TablesJson(const TablesRequest& request, const TablesWritten& written) {
   nlohmann::ordered_json json = {{"tables", written.num_tables}, {"cells", written.num_answers}};
   if (!request.is_adjusted()) json["confidence"] = request.confidence;
   json["output"] = written.output.string();
@@ -56,7 +56,7 @@ void Run(TablesOptions& options) {
   request.on_table = [&](int64_t done, int64_t total) { progress.Show(done, total); };
   const TablesWritten written = PublishTables(request);
   if (options.json) {
-    fmt::print("{}\n", Json(request, written).dump(2));
+    fmt::print("{}\n", TablesJson(request, written).dump(2));
   } else {
     fmt::print("{} written to {}\n", InWords(written), written.output.string());
   }

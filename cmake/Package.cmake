@@ -4,7 +4,9 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/residua)
 
 set_target_properties(residua_cli PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 install(TARGETS residua_cli)
-install(TARGETS residua_core residua_text residua EXPORT residuaTargets)
+install(TARGETS residua_core EXPORT residuaCoreTargets)
+install(TARGETS residua_text residua EXPORT residuaTargets)
+install(EXPORT residuaCoreTargets NAMESPACE residua:: DESTINATION ${package_dir})
 install(EXPORT residuaTargets NAMESPACE residua:: DESTINATION ${package_dir})
 
 # What a program needs to plan, measure, reconstruct and keep files, and what those headers include. Never a header that

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kFormat = "residua-basis-cache 1";
+constexpr std::string_view kCacheFormat = "residua-basis-cache 1";
 
 std::string KeyOf(const SelectRequest& request) {
   Json json;
@@ -45,7 +45,7 @@ Json ReadEntries(const std::filesystem::path& path) {
     CheckJsonNesting(text);
     Json json = Json::parse(text);
     const Json entries = json.at("entries");
-    if (json.at("format") == kFormat && json.at("digest") == Sha256(entries.dump()) &&
+    if (json.at("format") == kCacheFormat && json.at("digest") == Sha256(entries.dump()) &&
         entries.is_object()) {
       return entries;
     }
@@ -105,7 +105,7 @@ void KeepBases(const std::filesystem::path& path, const SelectRequest& request, 
   }
   entries[KeyOf(request)] = std::move(list);
   Json json;
-  json["format"] = kFormat;
+  json["format"] = kCacheFormat;
   json["digest"] = Sha256(entries.dump());
   json["entries"] = std::move(entries);
   WriteFileAtomically(path, json.dump() + "\n");

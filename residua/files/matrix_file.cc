@@ -41,20 +41,20 @@ CellMatrix ParseMatrix(std::string_view text, const std::string& name, int64_t n
       const auto [stop, error] = std::from_chars(entry.data(), entry.data() + entry.size(), value);
       if (entry.empty() || error != std::errc() || stop != entry.data() + entry.size() ||
           !std::isfinite(value)) {
-        Fail(ErrorKind::kBadInput, "{}:{}: '{}' is not a finite number; write numbers with commas",
-             name, line_number, ShownText(entry));
+        Fail(ErrorKind::kBadInput, "{}: '{}' is not a finite number; write numbers with commas",
+             fmt::format("{}:{}", name, line_number), ShownText(entry));
       }
       matrix.entries.push_back(value);
     }
     if (column != num_columns) {
       Fail(ErrorKind::kBadInput,
-           "{}:{}: this row has {} entries and the attribute {} cells; give one for each cell",
-           name, line_number, column, num_columns);
+           "{}: this row has {} entries and the attribute {} cells; give one for each cell",
+           fmt::format("{}:{}", name, line_number), column, num_columns);
     }
     ++matrix.num_rows;
   }
   if (matrix.num_rows == 0) {
-    Fail(ErrorKind::kBadInput, "{}: there are no rows; write one line a query", name);
+    Fail(ErrorKind::kBadInput, "{}: there are no rows; write one line per query", name);
   }
   return matrix;
 }

@@ -17,8 +17,8 @@
 namespace residua {
 namespace {
 
-constexpr std::string_view kFormat = "residua-measurements";
-constexpr int64_t kFormatVersion = 1;
+constexpr std::string_view kMeasurementFormat = "residua-measurements";
+constexpr int64_t kMeasurementFormatVersion = 1;
 
 // Values a row. DuckDB buffers 2048 rows, so this bounds what writing holds to some 64 MB.
 constexpr int64_t kValuesPerRow = 4096;
@@ -74,8 +74,8 @@ std::string InWords(const GuaranteeText& guarantee) {
 }
 
 std::map<std::string, std::string> Metadata(const PlanFile& plan, const std::string& plan_json) {
-  return {{"residua_format", std::string(kFormat)},
-          {"residua_version", fmt::format("{}", kFormatVersion)},
+  return {{"residua_format", std::string(kMeasurementFormat)},
+          {"residua_version", fmt::format("{}", kMeasurementFormatVersion)},
           {"residua_tool", fmt::format("residua {}", Version())},
           {"residua_neighbours", NeighboursInWords(plan.plan.protection)},
           {"residua_guarantee", InWords(StatedGuarantee(plan.plan))},
@@ -382,12 +382,12 @@ MeasurementFile::MeasurementFile(const std::filesystem::path& path) : path_(path
   CheckParquetFooter(path);
   DuckDbConnection connection = DuckDbConnection::InLittleMemory(name, name, kReadingBytes);
   std::map<std::string, std::string> metadata = ReadMetadata(name, &connection);
-  if (metadata["residua_format"] != kFormat) {
+  if (metadata["residua_format"] != kMeasurementFormat) {
     Fail(ErrorKind::kBadInput, "{}: is not a measurement file; {}", name,
          Phrase{Phrase::Kind::kMakeMeasurements});
   }
   CheckFormatVersion(fmt::format("{}: measurement", name),
-                     ParseInteger(metadata["residua_version"]), kFormatVersion);
+                     ParseInteger(metadata["residua_version"]), kMeasurementFormatVersion);
   plan_ = PlanFromJson(metadata["residua_plan"], name);
   plan_digest_ = Sha256(metadata["residua_plan"]);
   const std::string& guarantee = metadata["residua_guarantee"];

@@ -12,7 +12,7 @@ namespace residua {
 namespace {
 
 // More tables than a reader looks at are summarised by their number of attributes.
-constexpr double kMaxListedTables = 200;
+constexpr double kMaxSummaryTables = 200;
 
 std::string WhoIsProtected(const Protection& protection) {
   if (protection.neighbours == Protection::Neighbours::kReplaceOne) {
@@ -47,7 +47,7 @@ std::string ErrorsByTable(const Plan& plan) {
     text += fmt::format("| {} | {:.15g} | {:.4g} | {:.4g} |\n", name, answers, std::sqrt(mean),
                         std::sqrt(largest));
   };
-  if (num_tables <= kMaxListedTables) {
+  if (num_tables <= kMaxSummaryTables) {
     for (const TableErrors& table : errors) {
       ForEachMember(plan.classes, table.orbit, [&](const AttributeSet& set) {
         row(SetName(plan.domain, set), table.num_answers, table.mean_variance, table.max_variance);
