@@ -1,6 +1,7 @@
 #include "residua/basis/residual_basis.h"
 
-#include <Eigen/Dense>
+#include <Eigen/Cholesky>
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -8,6 +9,7 @@
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
 #include "residua/basis/basis_inverse.h"
+#include "residua/basis/dense_algebra.h"
 #include "residua/basis/query_matrix.h"
 
 namespace residua {
@@ -31,10 +33,11 @@ MatrixXd RightInverse(const Attribute& attribute, const MatrixXd& stacked) {
   if (stacked.rows() == stacked.cols()) {
     inverse = stacked.partialPivLu().inverse();
   } else {
-    inverse = stacked.transpose() * (stacked * stacked.transpose()).ldlt().solve(identity);
+    const MatrixXd weights = ProductTransposed(stacked, stacked).ldlt().solve(identity);
+    inverse = TransposedProduct(stacked, weights);
   }
   // Not-a-number fails this comparison too.
-  if ((stacked * inverse - identity).cwiseAbs().maxCoeff() <= kReproduced) return inverse;
+  if ((Product(stacked, inverse) - identity).cwiseAbs().maxCoeff() <= kReproduced) return inverse;
   Fail(ErrorKind::kRefused,
        "the basis of attribute '{}' is degenerate: its rows and the total do not determine the "
        "queries",
@@ -158,7 +161,7 @@ ResidualBasis BasisFromMatrix(const Attribute& attribute, IntegerMatrix matrix) 
     }
   }
   const MatrixXd& spread = basis.inverse->residual;
-  const VectorXd residual = queries.QuadraticForms(spread * spread.transpose());
+  const VectorXd residual = queries.QuadraticForms(ProductTransposed(spread, spread));
   const VectorXd constant = queries.Apply(basis.inverse->constant).cwiseAbs2();
   basis.mean = {residual.mean(), constant.mean()};
   std::vector<QueryVariance> points;

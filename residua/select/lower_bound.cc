@@ -1,12 +1,13 @@
 #include "residua/select/lower_bound.h"
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
 
 #include "residua/base/error.h"
+#include "residua/basis/dense_algebra.h"
 #include "residua/basis/query_matrix.h"
 #include "residua/basis/residual_basis.h"
 #include "residua/model/closure.h"
@@ -23,7 +24,6 @@ namespace {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-using EigenSolver = Eigen::SelfAdjointEigenSolver<MatrixXd>;
 
 // Any trade-off gives a bound; beyond these the best one found hardly moves.
 constexpr double kTradeOffs[] = {0, 1.5, 3, 5};
@@ -41,7 +41,7 @@ double Negligible(const VectorXd& eigenvalues) {
 
 // tr G^1/2: the sum of the singular values of any M with M^T M = G.
 double SumOfSingularValues(const MatrixXd& gram) {
-  const VectorXd eigenvalues = EigenSolver(gram, Eigen::EigenvaluesOnly).eigenvalues();
+  const VectorXd eigenvalues = EigenvaluesOf(gram);
   const double least = Negligible(eigenvalues);
   double sum = 0;
   for (const double value : eigenvalues) {
@@ -51,11 +51,11 @@ double SumOfSingularValues(const MatrixXd& gram) {
 }
 
 MatrixXd PseudoInverse(const MatrixXd& gram) {
-  const EigenSolver solver(gram);
-  const double least = Negligible(solver.eigenvalues());
-  VectorXd inverse = solver.eigenvalues();
+  const SymmetricEigen eigen = EigenOf(gram);
+  const double least = Negligible(eigen.values);
+  VectorXd inverse = eigen.values;
   for (double& value : inverse) value = value > least ? 1 / value : 0;
-  return solver.eigenvectors() * inverse.asDiagonal() * solver.eigenvectors().transpose();
+  return ProductTransposed(eigen.vectors * inverse.asDiagonal(), eigen.vectors);
 }
 
 // (rho, s) of one lambda, for every direction y = M c / |M c| between c = q, which is best for s,
@@ -69,16 +69,17 @@ void AddSplits(const MatrixXd& gram, const VectorXd& lambda, bool in_every_table
     splits->push_back({sum * sum, 0});
     return;
   }
-  const VectorXd gq = g * q;
+  const VectorXd gq = Product(g, q);
   const double along = q.dot(gq);
   const MatrixXd beside = g - q * gq.transpose() - gq * q.transpose() + along * q * q.transpose();
-  VectorXd far = q - PseudoInverse(beside) * (gq - along * q);
-  far /= std::sqrt(std::max(far.dot(g * far), std::numeric_limits<double>::min()));
+  const VectorXd from_along = gq - along * q;
+  VectorXd far = q - Product(PseudoInverse(beside), from_along);
+  far /= std::sqrt(std::max(far.dot(Product(g, far)), std::numeric_limits<double>::min()));
   const VectorXd near = q / std::sqrt(along);
   for (int step = 0; step <= kNumDirections; ++step) {
     const double t = static_cast<double>(step) / kNumDirections;
     const VectorXd c = t * near + (1 - t) * far;
-    VectorXd row = g * c;  // M^T y
+    VectorXd row = Product(g, c);  // M^T y
     const double norm2 = c.dot(row);
     if (!(norm2 > 0)) continue;
     row /= std::sqrt(norm2);
@@ -119,9 +120,9 @@ std::vector<QueryVariance> Splits(const Attribute& attribute, bool in_every_tabl
     const MatrixXd lifted = gram.array() + eta;
     for (int step = 0; step < kWeightSteps; ++step) {
       const VectorXd root = lambda.cwiseSqrt();
-      const EigenSolver solver(root.asDiagonal() * lifted * root.asDiagonal());
-      const VectorXd values = solver.eigenvalues().cwiseMax(0).cwiseSqrt();
-      lambda = solver.eigenvectors().cwiseAbs2() * values;
+      const SymmetricEigen eigen = EigenOf(root.asDiagonal() * lifted * root.asDiagonal());
+      const VectorXd values = eigen.values.cwiseMax(0).cwiseSqrt();
+      lambda = Product(eigen.vectors.cwiseAbs2(), values);
       lambda /= lambda.sum();
     }
     AddSplits(gram, lambda, in_every_table, &splits);
