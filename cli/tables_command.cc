@@ -56,7 +56,7 @@ void Run(TablesOptions& options) {
   request.on_table = [&](int64_t done, int64_t total) { progress.Show(done, total); };
   const TablesWritten written = PublishTables(request);
   if (options.json) {
-    fmt::print("{}\n", TablesTablesJson(request, written).dump(2));
+    fmt::print("{}\n", TablesJson(request, written).dump(2));
   } else {
     fmt::print("{} written to {}\n", InWords(written), written.output.string());
   }
