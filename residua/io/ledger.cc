@@ -328,7 +328,7 @@ std::optional<LedgerEntry> Ledger::FindToResume(const Spend& spend) const {
   CheckIsNotBeingMeasured(*entry);
   if (entry->temporary.empty()) {
     Fail(ErrorKind::kRefused,
-         "{}: an older residua was cut off measuring it (entry {} of {}), perhaps when it was "
+         "{}: an earlier version was cut off measuring it (entry {} of {}), perhaps when it was "
          "already in place; if it was moved, put it back; if nothing of it was published, say so "
          "with residua ledger forgive {} --ledger {} --reason ...",
          entry->what, entry->id, name_, entry->id, name_);
