@@ -113,7 +113,7 @@ std::string Memory(double bytes) {
                      : fmt::format("about {:.1f} GB", bytes / 1e9);
 }
 
-nlohmann::ordered_json Json(const std::string& name, const Spec& spec, const SpecCheck& check) {
+nlohmann::ordered_json CheckJson(const std::string& name, const Spec& spec, const SpecCheck& check) {
   const ReadReport& report = check.report;
   nlohmann::ordered_json json = {{"spec", name},
                                  {"rows", report.num_rows_read},
@@ -175,7 +175,7 @@ void Run(const CheckOptions& options) {
                       [&](int64_t num_rows) { progress.ShowRows(num_rows); });
   }
   if (options.json) {
-    fmt::print("{}\n", Json(options.spec, spec, check).dump(2));
+    fmt::print("{}\n", CheckJson(options.spec, spec, check).dump(2));
   } else {
     Print(options.spec, spec, check);
   }
