@@ -113,7 +113,8 @@ std::string Memory(double bytes) {
                      : fmt::format("about {:.1f} GB", bytes / 1e9);
 }
 
-nlohmann::ordered_json CheckJson(const std::string& name, const Spec& spec, const SpecCheck& check) {
+nlohmann::ordered_json CheckJson(const std::string& name, const Spec& spec,
+                                 const SpecCheck& check) {
   const ReadReport& report = check.report;
   nlohmann::ordered_json json = {{"spec", name},
                                  {"rows", report.num_rows_read},

@@ -1,6 +1,6 @@
 #include "fuzz/only_errors.h"
-#include "residua/text/question_text.h"
 #include "residua/files/spec.h"
+#include "residua/text/question_text.h"
 
 namespace residua {
 namespace {

@@ -28,8 +28,8 @@ std::unique_ptr<nb::python_error> LookAtPython(const nb::object& show,
 
 void AddNote(const nb::python_error& interruption, const std::exception& failure) {
   const auto* error = dynamic_cast<const Error*>(&failure);
-  interruption.value().attr("add_note")(
-      "residua: " + (error != nullptr ? Worded(*error) : MessageOf(failure)));
+  interruption.value().attr("add_note")("residua: " +
+                                        (error != nullptr ? Worded(*error) : MessageOf(failure)));
 }
 
 }  // namespace residua::python

@@ -324,12 +324,13 @@ std::optional<LedgerEntry> Ledger::FindToResume(const Spend& spend) const {
   }
   CheckIsNotBeingMeasured(*entry);
   if (entry->temporary.empty()) {
-    Fail(ErrorKind::kRefused,
-         "{}: an earlier version was interrupted measuring it (entry {} of {}), perhaps when it was "
-         "already in place; if it was moved, put it back; if nothing of it was published, say so "
-         "with {}",
-         entry->what, entry->id, name_,
-         Phrase{Phrase::Kind::kForgive, {fmt::format("{}", entry->id), name_}});
+    Fail(
+        ErrorKind::kRefused,
+        "{}: an earlier version was interrupted measuring it (entry {} of {}), perhaps when it was "
+        "already in place; if it was moved, put it back; if nothing of it was published, say so "
+        "with {}",
+        entry->what, entry->id, name_,
+        Phrase{Phrase::Kind::kForgive, {fmt::format("{}", entry->id), name_}});
   }
   return entry;
 }

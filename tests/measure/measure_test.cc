@@ -13,6 +13,7 @@
 #include "residua/measure/residual_transform.h"
 #include "residua/measure/true_counts.h"
 #include "residua/select/select.h"
+#include "tests/measure/counting_changes.h"
 #include "tests/measure/random_table.h"
 #include "tests/oracle/dense_mechanism.h"
 #include "tests/oracle/deterministic_bits.h"
@@ -287,30 +288,15 @@ TEST(MeasureTest, NoiseBeyond64BitsMakesWideValues) {
   EXPECT_TRUE(any_wide);
 }
 
-// The least number of rows whose residuals on `set` might not fit 64 bits.
-int64_t LeastWideRows(const Plan& plan, const AttributeSet& set) {
-  const ResidualTransform transform(plan.domain, MatrixOfAttributes(plan));
-  const auto is_wide = [&](int64_t num_rows) {
-    std::vector<int64_t> counts(static_cast<size_t>(NumCellsInMemory(plan.domain, set)));
-    counts[0] = num_rows;
-    return transform.Apply(TrueCounts::Marginal(set, counts)).is_wide();
-  };
-  int64_t narrow = 0, wide = 1 << 20;
-  while (wide - narrow > 1) {
-    const int64_t middle = (narrow + wide) / 2;
-    (is_wide(middle) ? wide : narrow) = middle;
-  }
-  return wide;
-}
-
 // The transform works in 128 bits from some number of rows on; the noisy values fit 64 either way.
 TEST(MeasureTest, WidthFollowsFromTheNoisyValuesAlone) {
   std::vector<Attribute> attributes = DomainOfSizes({6, 6, 6, 100}).attributes();
   for (size_t i = 0; i < 3; ++i) attributes[i].queries = QueryKind::kPrefix;
   const Domain domain(attributes);
   const Plan plan = SmallPlan(domain, 4, 1);
-  const int64_t threshold = LeastWideRows(plan, {0, 1, 2, 3});
-  ASSERT_LT(threshold, 100000);
+  const std::set<int64_t> changes = WidthChanges(plan, 100000);
+  ASSERT_FALSE(changes.empty());
+  const int64_t threshold = *changes.begin();
   std::mt19937_64 random(6);
   for (const int64_t num_rows : {threshold - 1, threshold}) {
     const EncodedTable table = RandomTable(domain, num_rows, random);

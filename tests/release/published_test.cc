@@ -11,16 +11,14 @@
 #include "residua/base/error.h"
 #include "residua/files/file.h"
 #include "residua/files/measurement_file.h"
-#include "residua/files/table_files.h"
-#include "residua/measure/counting_plan.h"
 #include "residua/measure/measure.h"
-#include "residua/reconstruct/table_answers.h"
 #include "residua/release/measure_to_file.h"
-#include "residua/release/stream_tables.h"
 #include "residua/text/choice_text.h"
 #include "residua/text/domain_text.h"
 #include "residua/text/workload_text.h"
 #include "tests/fixtures/folder_test.h"
+#include "tests/fixtures/written_tables.h"
+#include "tests/measure/counting_changes.h"
 #include "tests/measure/random_table.h"
 
 namespace residua {
@@ -54,60 +52,11 @@ std::vector<PlanFile> Plans() {
 
 constexpr int64_t kMostRows = 100'000;
 
-// The order in which a table of that many rows is counted.
-std::vector<int> CountingOrder(const Plan& plan, int64_t num_rows) {
-  std::vector<int> order;
-  const std::vector<AttributeSet> sets = MeasuredSets(plan);
-  for (const CountedTable& table :
-       PlanCounting(plan.domain, sets, num_rows, std::numeric_limits<int64_t>::max())) {
-    order.insert(order.end(), table.sets.begin(), table.sets.end());
-  }
-  return order;
-}
-
-// The numbers of rows at which that order changes, as far as steps of a fifth find them.
-std::set<int64_t> OrderChanges(const Plan& plan) {
-  std::set<int64_t> changes;
-  for (int64_t first = 1; first < kMostRows; first += first / 5 + 1) {
-    int64_t low = first, high = std::min(first + first / 5 + 1, kMostRows);
-    const std::vector<int> order = CountingOrder(plan, low);
-    if (CountingOrder(plan, high) == order) continue;
-    while (high - low > 1) {
-      const int64_t middle = (low + high) / 2;
-      (CountingOrder(plan, middle) == order ? low : high) = middle;
-    }
-    changes.insert(high);
-  }
-  return changes;
-}
-
-// The least numbers of rows for which a set's residuals are computed in 128 bits.
-std::set<int64_t> WidthChanges(const Plan& plan) {
-  std::set<int64_t> changes;
-  for (const AttributeSet& set : MeasuredSets(plan)) {
-    Int128 largest = 1;
-    for (const int i : set) {
-      const int c = plan.classes.class_of[static_cast<size_t>(i)];
-      const ResidualBasis& basis = plan.bases[static_cast<size_t>(c)];
-      int64_t entry = basis.size;
-      if (const auto* matrix = std::get_if<IntegerMatrix>(&basis.matrix)) {
-        const auto [least, most] =
-            std::minmax_element(matrix->entries.begin(), matrix->entries.end());
-        entry = std::max(-*least, *most);
-      }
-      largest *= entry;
-    }
-    const Int128 change = (Int128{1} << 63) / largest + ((Int128{1} << 63) % largest != 0);
-    if (change <= kMostRows) changes.insert(static_cast<int64_t>(change));
-  }
-  return changes;
-}
-
 // From none to 100,000; each change of how they are counted, and its neighbours.
 std::set<int64_t> RowCounts(const Plan& plan) {
   std::set<int64_t> counts = {0, 1, 2, 255, 256, 599, 600, 740, 741, 65535, 65536, kMostRows};
-  std::set<int64_t> changes = OrderChanges(plan);
-  changes.merge(WidthChanges(plan));
+  std::set<int64_t> changes = OrderChanges(plan, kMostRows);
+  changes.merge(WidthChanges(plan, kMostRows));
   for (const int64_t change : changes) {
     for (const int64_t count : {change - 1, change, change + 1}) counts.insert(count);
   }
@@ -149,27 +98,7 @@ class PublishedTest : public FolderTest {
   static std::string Tables(TableFormat format) {
     const fs::path path = format == TableFormat::kOneParquet ? "tables.parquet" : "tables";
     fs::remove_all(path);
-    const MeasurementFile file("m.parquet");
-    const Plan& plan = file.plan();
-    const std::vector<AxisAnswers> axes = AxesOf(plan, AnswerKind::kPlanned);
-    const auto writer = MakeTableWriter(path, format, TableColumns::kEstimates, "{}");
-    StreamTables(
-        file, MeasuredSets(plan), {},
-        [&](const ResidualIndex& index, const AttributeSet& set, std::span<const double> counts) {
-          PublishedTable table;
-          std::vector<const AxisAnswers*> of_table;
-          for (const int i : set) {
-            of_table.push_back(&axes[static_cast<size_t>(i)]);
-            table.attributes.push_back(plan.domain[i].name);
-            table.labels.push_back(of_table.back()->labels);
-          }
-          const std::vector<double> answers = AnswerTable(counts, of_table);
-          const std::vector<double> variances = AnswerVariances(index, set, of_table);
-          table.estimates = answers;
-          table.std_devs = variances;
-          writer->Write(table);
-        });
-    writer->Finish();
+    WriteAllTables(MeasurementFile("m.parquet"), path, format);
     if (format == TableFormat::kOneParquet) return ReadFile(path);
     std::set<fs::path> names;
     for (const auto& entry : fs::directory_iterator(path)) names.insert(entry.path());
@@ -184,7 +113,8 @@ TEST_F(PublishedTest, EveryByteIsTheSameWhateverTheNumberOfRows) {
   size_t num_changes = 0;
   for (const PlanFile& plan : Plans()) {
     const Domain& domain = plan.plan.domain;
-    num_changes += OrderChanges(plan.plan).size() + WidthChanges(plan.plan).size();
+    num_changes +=
+        OrderChanges(plan.plan, kMostRows).size() + WidthChanges(plan.plan, kMostRows).size();
     const std::string expected = Publish(plan, RandomTable(domain, 1000, random), {});
     const std::string csv = Tables(TableFormat::kCsv);
     const std::string parquet = Tables(TableFormat::kOneParquet);
