@@ -1,5 +1,5 @@
 # The commands a person types; CMakePresets.json holds the build itself.
-.PHONY: setup build fuzzers demo test test-python test-dev test-threads test-valgrind test-slow fuzz dist lint format bench clean
+.PHONY: setup build fuzzers demo test test-quick test-python test-dev test-threads test-valgrind test-slow fuzz dist lint format bench clean
 
 BUILD := build/release
 SECONDS := 600
@@ -28,6 +28,12 @@ test: setup
 	$(MAKE) --no-print-directory fuzzers && ctest --preset release && scripts/fuzz.sh 5 && \
 	{ wait $$! || { cat build/python_env.log >&2; exit 1; }; } && \
 	scripts/test_python.sh
+
+# The tests of the core alone; they need no database.
+test-quick: setup
+	@cmake --preset release > /dev/null
+	@cmake --build --preset release --target core_tests
+	@ctest --preset release -R '^(base|model|basis|privacy|select|noise|measure|reconstruct)\.'
 
 # The Python package alone.
 test-python: setup
@@ -65,7 +71,7 @@ dist: setup
 
 lint:
 	@scripts/setup.sh lint
-	@cmake --preset release > /dev/null
+	@cmake --preset lint > /dev/null
 	@scripts/lint.sh
 
 format:

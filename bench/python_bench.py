@@ -112,7 +112,7 @@ def report(library, python):
     for step in STEPS:
         print(f"| {step} | {library[step][0]:.2f} ({library[step][1]:.2f}) | {python[step][0]:.2f} ({python[step][1]:.2f}) |")
     a, b = ([sum(path[step][k] for step in STEPS) for k in (0, 1)] for path in (library, python))
-    print(f"| in all | {a[0]:.2f} ({a[1]:.2f}) | {b[0]:.2f} ({b[1]:.2f}) |")
+    print(f"| total | {a[0]:.2f} ({a[1]:.2f}) | {b[0]:.2f} ({b[1]:.2f}) |")
     print(f"| overhead | | {100 * (b[0] / a[0] - 1):+.1f} % ({100 * (b[1] / a[1] - 1):+.1f} %) |")
 
 

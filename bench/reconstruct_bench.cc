@@ -111,7 +111,7 @@ void BenchQueries() {
       sum += estimate.value + estimate.variance;
     }
   });
-  // Rows of the first two attributes' values are read whole: a quarter of the table a query.
+  // Rows of the first two attributes' values are read whole: a quarter of the table for each query.
   const double list_bytes = 1000 * 0.25 * 8e6;
   const double read_seconds = MedianOfFive([&] {
     for (int k = 0; k < 250; ++k) {
@@ -127,7 +127,7 @@ void BenchQueries() {
   if (sum == 0.5) fmt::print("\n");  // the answers are used
 
   fmt::print("\nThree attributes of 100 values, loaded once, one thread.\n\n");
-  fmt::print("| queries | a second | |\n|---|---|---|\n");
+  fmt::print("| queries | per second | |\n|---|---|---|\n");
   fmt::print("| ranges, with variance | {:.3g} | goal 100,000 |\n", 1e5 / range_seconds);
   fmt::print(
       "| lists of half the values, with variance | {:.3g} | {:.1f} GB/s of rows; reading the "
@@ -146,15 +146,13 @@ void Main() {
   BenchTables(100, 10, 4, 9, "154.5");
   BenchTables(5, 512, 3, 3, "166.0");
   fmt::print(
-      "\nseconds: ReconstructTables, each table once into a batch buffer (4 MiB, which the caches "
-      "hold; one "
-      "table of 1 GiB for 512*5), handed to a visitor that only counts them. fill, memset: as many "
-      "bytes "
-      "written over a buffer of 64 MiB (1 GiB for 512*5) by the same threads, std::fill with a "
-      "double. All "
-      "three allocate their buffer anew. Medians of runs that take turns. The three-way residuals "
-      "of 512*5 "
-      "are one array under ten names, so that they fit the memory.\n");
+      "\nseconds: ReconstructTables makes each table once, in a batch buffer (4 MiB, which fits "
+      "the "
+      "caches; one table of 1 GiB for 512*5), and hands it to a visitor that only counts tables. "
+      "fill, memset: the same threads write as many bytes over a buffer of 64 MiB (1 GiB for "
+      "512*5), fill with std::fill and a double. All three allocate their buffer for each run. "
+      "Figures are medians; the runs take turns. The three-way residuals of 512*5 are one array "
+      "under ten names, so that they fit into memory.\n");
   BenchQueries();
 }
 

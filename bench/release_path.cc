@@ -8,11 +8,11 @@
 #include <optional>
 
 #include "bench/stopwatch.h"
-#include "residua/io/file.h"
-#include "residua/io/measure_to_file.h"
-#include "residua/io/spec.h"
+#include "residua/files/file.h"
+#include "residua/files/spec.h"
 #include "residua/reconstruct/table_answers.h"
 #include "residua/reconstruct/table_batches.h"
+#include "residua/release/measure_to_file.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/select.h"
 
@@ -21,9 +21,7 @@ namespace {
 
 // The number of answers read, which keeps the work from being left out.
 int64_t ReadBack(const Plan& plan, const std::vector<NoisyResidual>& residuals) {
-  std::vector<ResidualView> views;
-  for (const NoisyResidual& residual : residuals) views.push_back(ViewOf(residual));
-  const ResidualIndex index(plan.domain, BasisOfAttributes(plan), views);
+  const ResidualIndex index = IndexResiduals(plan, residuals);
   const std::vector<AxisAnswers> axes = AxesOf(plan, AnswerKind::kPlanned);
   const std::vector<TableErrors> errors = PredictErrors(plan);
   std::vector<AttributeSet> tables;
@@ -48,7 +46,7 @@ void Run(const std::filesystem::path& path) {
     plan = PlanFile{Select(RequestOf(spec)), spec.data};
   });
   const bench::Times measuring = bench::TimesOf([&] {
-    MeasureToMemory({*plan, PlacesOf(spec.data, FolderOf(path)), ""}, &residuals);
+    MeasureToMemory({*plan, FindPlaces(spec.data, FolderOf(path)), ""}, &residuals);
   });
   const bench::Times reading =
       bench::TimesOf([&] { num_answers = ReadBack(plan->plan, residuals); });

@@ -2,21 +2,21 @@
 
 #include "cli/commands.h"
 #include "residua/base/error.h"
-#include "residua/io/draft_spec.h"
-#include "residua/io/file.h"
-#include "residua/io/spec.h"
+#include "residua/draft/draft_spec.h"
+#include "residua/files/file.h"
+#include "residua/files/spec.h"
 
 namespace residua::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct InitOptions {
   std::string data;
   std::string output;
 };
 
-void Run(const Options& options) {
+void Run(const InitOptions& options) {
   const bool has_output = !options.output.empty();
   if (has_output && fs::exists(options.output)) {
     Fail(ErrorKind::kRefused, "{}: exists already and is not overwritten; choose another -o",
@@ -43,7 +43,7 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddInitCommand(CLI::App* app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InitOptions>();
   CLI::App* command = app->add_subcommand("init", "Draft a spec from the columns of a data file");
   command->footer(
       "Example: residua init people.csv > people.toml\n"

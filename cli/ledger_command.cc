@@ -2,8 +2,8 @@
 
 #include "cli/commands.h"
 #include "residua/base/error.h"
-#include "residua/io/ledger.h"
-#include "residua/io/spec.h"
+#include "residua/files/spec.h"
+#include "residua/ledger/ledger.h"
 
 namespace residua::cli {
 namespace {
@@ -60,23 +60,24 @@ void Show(const LedgerOptions& options) {
                                    {"spent_rho", ToDoubleUp(balance.spent / 2)},
                                    {"entries", nlohmann::ordered_json::array()}};
     for (const LedgerEntry& entry : entries) {
-      json["entries"].push_back({{"id", entry.id},
-                                 {"kind", Describe(entry.kind)},
-                                 {"time", entry.time},
-                                 {"pcost", ToString(entry.pcost)},
-                                 {"delta", entry.delta},
-                                 {"plan", entry.plan_digest},
-                                 {"what", entry.what}});
+      nlohmann::ordered_json line = {{"id", entry.id},       {"kind", Describe(entry.kind)},
+                                     {"time", entry.time},   {"pcost", ToString(entry.pcost)},
+                                     {"delta", entry.delta}, {"plan", entry.plan_digest},
+                                     {"what", entry.what}};
+      if (!entry.note.empty()) line["note"] = entry.note;
+      json["entries"].push_back(std::move(line));
     }
     fmt::print("{}\n", json.dump(2));
     return;
   }
-  fmt::print("{}: rho {:.6g} of {:.6g} spent\n\n", path.string(), ToDoubleUp(balance.spent / 2),
-             ToDoubleDown(balance.granted / 2));
+  const SpentText rho = TextOfSpent(balance.spent / 2, balance.granted / 2);
+  fmt::print("{}: rho {} of {} spent\n\n", path.string(), rho.spent, rho.granted);
   fmt::print("{:>4}  {:<20}  {:<23}  {:>12}  {}\n", "id", "time", "", "rho", "what");
   for (const LedgerEntry& entry : entries) {
-    fmt::print("{:>4}  {:<20}  {:<23}  {:>12.6g}  {}\n", entry.id, entry.time, Describe(entry.kind),
-               ToDoubleUp(entry.pcost / 2), entry.what);
+    const bool is_grant = entry.kind == Kind::kGrant;
+    fmt::print("{:>4}  {:<20}  {:<23}  {:>12}  {}{}\n", entry.id, entry.time, Describe(entry.kind),
+               is_grant ? TextBelow(entry.pcost / 2) : TextAbove(entry.pcost / 2), entry.what,
+               entry.note.empty() ? "" : fmt::format(" ({})", entry.note));
   }
 }
 
@@ -88,15 +89,14 @@ void Forgive(const LedgerOptions& options) {
 }
 
 void Grant(const LedgerOptions& options) {
-  Objective unused;
-  const auto budget = ParsePrivacy(options.privacy, &unused);
+  const auto budget = ParsePrivacy(options.privacy);
   if (!budget || options.reason.empty()) {
     Fail(ErrorKind::kBadInput, "a grant needs --rho or --pcost, and a --reason");
   }
   Ledger ledger = Ledger::Open(FindLedger(options.path));
-  ledger.Grant(std::get<Budget>(*budget).pcost, options.reason);
-  fmt::print("Granted; rho {:.6g} may now be spent in all.\n",
-             ToDoubleDown(ledger.CurrentBalance().granted / 2));
+  ledger.Grant(std::get<Budget>(budget->target).pcost, options.reason);
+  fmt::print("Granted; rho {} may now be spent in all.\n",
+             TextBelow(ledger.CurrentBalance().granted / 2));
 }
 
 }  // namespace

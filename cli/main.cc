@@ -3,6 +3,7 @@
 #include <new>
 
 #include "cli/commands.h"
+#include "cli/words.h"
 #include "residua/base/error.h"
 #include "residua/base/version.h"
 
@@ -54,7 +55,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return Report(fmt::format("{}; see residua --help", error.what()), kExitBadInput);
   } catch (const residua::Error& error) {
-    return Report(error.what(),
+    return Report(residua::cli::Worded(error),
                   error.kind() == residua::ErrorKind::kRefused ? kExitRefused : kExitBadInput);
   } catch (const std::exception& error) {
     return Report(residua::MessageOf(error), kExitBadInput);

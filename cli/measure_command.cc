@@ -3,15 +3,14 @@
 #include "cli/commands.h"
 #include "cli/measuring_report.h"
 #include "residua/base/error.h"
-#include "residua/io/file.h"
-#include "residua/io/measure_to_file.h"
+#include "residua/release/measure_to_file.h"
 
 namespace residua::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct MeasureOptions {
   std::string plan;
   std::string output;
   std::string data;
@@ -21,74 +20,57 @@ struct Options {
   int threads = 0;
 };
 
-DataPlaces FindPlaces(const Options& options, const DataReference& reference) {
-  DataPlaces places;
-  if (!options.data.empty()) {
-    places.data.source = options.data;
-    places.ledger = reference.ledger.empty()
-                        ? LedgerBeside(places.data)
-                        : (FolderOf(options.plan) / reference.ledger).lexically_normal();
-  } else {
-    try {
-      places = PlacesOf(reference, fs::path(options.plan).parent_path());
-    } catch (const Error& error) {
-      throw Error(error.kind(), fmt::format("{}: {}", options.plan, error.what()));
-    }
-  }
-  if (!options.ledger.empty()) places.ledger = options.ledger;
-  return places;
-}
-
-void Run(const Options& options) {
+void Run(const MeasureOptions& options) {
   const PlanFile file = ReadPlan(options.plan);
   const Plan& plan = file.plan;
-  try {
-    VerifyPlan(plan);
-    CheckDomainIsPublic(plan.domain);
-    CheckNoiseIsMeasurable(plan);
-  } catch (const Error& error) {
-    throw Error(error.kind(), fmt::format("{}: {}", options.plan, error.what()));
-  }
-  const fs::path output = options.output.empty()
-                              ? fs::path(options.plan).parent_path() / "measurements.parquet"
-                              : fs::path(options.output);
-  MeasureRequest request{file, FindPlaces(options, file.data), output, options.again};
+  const fs::path folder = fs::path(options.plan).parent_path();
+  const fs::path output =
+      options.output.empty() ? folder / "measurements.parquet" : fs::path(options.output);
+  NamedPlaces named;
+  named.source = options.data;
+  named.ledger = options.ledger;
+  MeasureRequest request{
+      file, AtPlace(options.plan, [&] { return FindPlaces(file.data, folder, named); }), output,
+      options.again};
+  request.plan_name = options.plan;
   request.options.counting.num_threads = options.threads;
-  MeasuringReport report(&request);
+  MeasuringReport report(plan.domain, &request);
   const MeasureOutcome outcome = MeasureToFile(request);
+  ReportLedgers(outcome.ledger_beside, request.places.ledger);
   const Ledger::Balance& balance = outcome.balance;
   const std::string ledger = request.places.ledger.string();
   const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
   if (options.json) {
-    const nlohmann::ordered_json json = {{"measurements", output.string()},
-                                         {"ledger", ledger},
-                                         {"entry", outcome.entry},
-                                         {"rho", guarantee.rho},
-                                         {"epsilon", guarantee.epsilon},
-                                         {"delta", guarantee.delta},
-                                         {"spent_rho", ToDoubleUp(balance.spent / 2)},
-                                         {"granted_rho", ToDoubleDown(balance.granted / 2)}};
+    nlohmann::ordered_json json = {{"measurements", output.string()},
+                                   {"ledger", ledger},
+                                   {"entry", outcome.entry},
+                                   {"rho", guarantee.rho},
+                                   {"epsilon", guarantee.epsilon},
+                                   {"delta", guarantee.delta},
+                                   {"spent_rho", ToDoubleUp(balance.spent / 2)},
+                                   {"granted_rho", ToDoubleDown(balance.granted / 2)}};
+    if (!outcome.ledger_beside.empty()) json["ledger_beside"] = outcome.ledger_beside.string();
     fmt::print("{}\n", json.dump(2));
     return;
   }
-  fmt::print(
-      "Measured once, with discrete Gaussian noise: {:.6g}-zCDP, epsilon {:.6g} at delta {:g}\n",
-      guarantee.rho, guarantee.epsilon, guarantee.delta);
-  fmt::print("Ledger {}{}: entry {}, rho {:.6g} of {:.6g} spent\n", ledger,
-             outcome.made_ledger ? " (new; keep it with the data)" : "", outcome.entry,
-             ToDoubleUp(balance.spent / 2), ToDoubleDown(balance.granted / 2));
+  fmt::print("Measured once, with discrete Gaussian noise: {}-zCDP, epsilon {} at delta {}\n",
+             TextAbove(guarantee.rho), TextAbove(guarantee.epsilon), DeltaText(guarantee.delta));
+  const SpentText rho = TextOfSpent(balance.spent / 2, balance.granted / 2);
+  fmt::print("Ledger {}{}: entry {}, rho {} of {} spent\n", ledger,
+             outcome.made_ledger ? " (new; keep it with the data)" : "", outcome.entry, rho.spent,
+             rho.granted);
   fmt::print("Written to {}\n", output.string());
 }
 
 }  // namespace
 
 void AddMeasureCommand(CLI::App* app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<MeasureOptions>();
   CLI::App* command =
       app->add_subcommand("measure", "Count, add noise, record the spend in the ledger");
   command->footer(
       "Example: residua measure plan.json -o measurements.parquet\n"
-      "The data is where the plan's spec said, beside it, unless --data names another file.\n"
+      "The data is what the plan's spec names, unless --data names another file.\n"
       "The spend is in the ledger before noise is drawn. A plan is measured once, unless you add "
       "--again.");
   command->add_option("PLAN", options->plan, "The plan file")->required();
@@ -97,7 +79,7 @@ void AddMeasureCommand(CLI::App* app) {
   command->add_option("--data", options->data, "Read this file instead: CSV, Parquet or JSON");
   command->add_option("--ledger", options->ledger,
                       "The ledger; by default the data file's name + .ledger, beside the data");
-  command->add_option("--threads", options->threads, "Threads; by default one a processor")
+  command->add_option("--threads", options->threads, "Threads; by default one per processor")
       ->check(CLI::Range(1, 1024));
   command->add_flag("--again", options->again,
                     "Measure a plan that was measured before: a new spend");

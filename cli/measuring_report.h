@@ -1,22 +1,43 @@
 #pragma once
 
 #include <optional>
+#include <span>
+#include <string>
 
 #include "cli/progress.h"
-#include "residua/io/measure_to_file.h"
+#include "residua/release/measure_to_file.h"
 
 namespace residua::cli {
 
+// On stderr, one line each.
+void PrintNotes(std::span<const std::string> notes);
+
 // On stderr, how far a measurement is, and what reading did to values that have no cell: true
-// counts, for the curator. Sets the request's callbacks, and must outlive the measurement.
+// counts, for the curator. Sets the callbacks of a MeasureRequest or ReleaseRequest, and must
+// outlive the work, as the domain must.
 class MeasuringReport {
  public:
-  explicit MeasuringReport(MeasureRequest* request);
+  template <typename Request>
+  MeasuringReport(const Domain& domain, Request* request) : domain_(domain) {
+    progress_.emplace("Reading");
+    request->on_rows = [this](int64_t num_rows) { progress_->ShowRows(num_rows); };
+    request->on_read = [this](const ReadReport& report) { BeginMeasuring(report); };
+    request->on_sets = [this](int64_t done, int64_t total) { progress_->Show(done, total); };
+  }
   MeasuringReport(const MeasuringReport&) = delete;
   MeasuringReport& operator=(const MeasuringReport&) = delete;
 
+  // Measuring is over; other work may show its own progress.
+  void End() { progress_.reset(); }
+
  private:
+  void BeginMeasuring(const ReadReport& report);
+
+  const Domain& domain_;
   std::optional<Progress> progress_;
 };
+
+// On stderr, that the ledger which was named is not the only one that has the spend.
+void ReportLedgers(const std::filesystem::path& ledger_beside, const std::filesystem::path& ledger);
 
 }  // namespace residua::cli

@@ -5,13 +5,15 @@
 #include "cli/commands.h"
 #include "cli/plan_report.h"
 #include "residua/base/error.h"
-#include "residua/io/basis_cache.h"
-#include "residua/io/exploring_text.h"
-#include "residua/io/file.h"
-#include "residua/io/plan_file.h"
+#include "residua/files/basis_cache.h"
+#include "residua/files/file.h"
+#include "residua/files/plan_file.h"
 #include "residua/measure/measure.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/select.h"
+#include "residua/text/choice_text.h"
+#include "residua/text/domain_text.h"
+#include "residua/text/workload_text.h"
 
 namespace residua::cli {
 namespace {
@@ -54,23 +56,23 @@ Spec Gather(const PlanOptions& options) {
   if (options.objective) spec.objective = ParseObjective(*options.objective);
   if (options.weights) spec.objective.weighting = ParseWeighting(*options.weights);
   if (options.neighbours) spec.protection.neighbours = ParseNeighbours(*options.neighbours);
-  PrivacyText privacy = options.privacy;
-  if (privacy.epsilon && !privacy.delta && spec.target && !options.domain) {
-    privacy.delta =
-        std::visit([](const auto& t) { return fmt::format("{}", t.delta); }, *spec.target);
+  std::optional<double> delta;  // of the spec
+  if (spec.target && !options.domain) {
+    delta = std::visit([](const auto& target) { return target.delta; }, *spec.target);
   }
-  const auto target = ParsePrivacy(privacy, &spec.objective);
+  const auto privacy = ParsePrivacy(options.privacy, delta);
   if (options.privacy.max_std_dev &&
       (options.weights || (options.objective && *options.objective != "max-variance"))) {
     Fail(ErrorKind::kBadInput,
          "--max-std-dev bounds every cell, so its objective is max-variance; leave out --objective "
          "and --weights");
   }
-  if (target) {
-    spec.target = target;
+  if (privacy) {
+    spec.target = privacy->target;
+    if (privacy->bounds_every_cell) spec.objective = kEveryCell;
   } else if (options.privacy.delta && spec.target) {
-    const double delta = ToDoubleDown(ParseRational(*options.privacy.delta, "delta"));
-    std::visit([&](auto& t) { t.delta = delta; }, *spec.target);
+    const double stated = ToDoubleDown(ParseRational(*options.privacy.delta, "delta"));
+    std::visit([&](auto& target) { target.delta = stated; }, *spec.target);
   }
   if (!spec.target) {
     Fail(ErrorKind::kBadInput,
@@ -89,12 +91,7 @@ void CheckTolerance(double tolerance) {
 void Run(const PlanOptions& options) {
   CheckTolerance(options.tolerance);
   const Spec spec = Gather(options);
-  try {
-    CheckWorkload(spec.domain, spec.workload);
-  } catch (const Error& error) {
-    if (options.domain) throw;
-    throw Error(error.kind(), fmt::format("{}: {}", options.spec, error.what()));
-  }
+  AtPlace(options.spec, [&] { CheckWorkload(spec.domain, spec.workload); });
   const auto start = std::chrono::steady_clock::now();
   SelectRequest request = RequestOf(spec);
   request.solver.tolerance = options.tolerance;

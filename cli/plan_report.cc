@@ -5,7 +5,7 @@
 #include <map>
 
 #include "residua/base/error.h"
-#include "residua/io/exploring_text.h"
+#include "residua/text/choice_text.h"
 
 namespace residua::cli {
 namespace {
@@ -141,11 +141,12 @@ void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors,
              CountText(summary.num_marginals), summary.num_marginals == 1 ? "table" : "tables",
              plan.domain.size(), CountText(summary.num_answers), CountText(summary.num_mechanisms),
              seconds);
-  fmt::print("privacy    rho {:.6g} (zCDP), epsilon {:.6g} at delta {:g}; {}\n", guarantee.rho,
-             guarantee.epsilon, guarantee.delta, ChangeInWords(plan.protection));
-  fmt::print(
-      "           privacy cost {:.6g}; were the noise continuous: mu {:.6g}, epsilon {:.6g}\n",
-      guarantee.pcost, guarantee.mu, guarantee.epsilon_continuous);
+  fmt::print("privacy    rho {} (zCDP), epsilon {} at delta {}; {}\n", TextAbove(guarantee.rho),
+             TextAbove(guarantee.epsilon), DeltaText(guarantee.delta),
+             ChangeInWords(plan.protection));
+  fmt::print("           privacy cost {}; were the noise continuous: mu {}, epsilon {}\n",
+             TextAbove(guarantee.pcost), TextAbove(guarantee.mu),
+             TextAbove(guarantee.epsilon_continuous));
   const bool all_identity =
       std::all_of(plan.bases.begin(), plan.bases.end(),
                   [](const ResidualBasis& basis) { return basis.is_identity(); });

@@ -4,18 +4,16 @@
 
 #include "cli/commands.h"
 #include "residua/base/error.h"
-#include "residua/io/file.h"
-#include "residua/io/query_text.h"
-#include "residua/io/stream_tables.h"
+#include "residua/files/file.h"
 #include "residua/reconstruct/estimate.h"
-#include "residua/reconstruct/query_answer.h"
+#include "residua/release/answer_questions.h"
 
 namespace residua::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct QueryOptions {
   std::string measurements;
   std::vector<std::string> questions;
   std::string file;
@@ -24,7 +22,7 @@ struct Options {
   bool json = false;
 };
 
-std::vector<std::string> Questions(const Options& options) {
+std::vector<std::string> Questions(const QueryOptions& options) {
   std::vector<std::string> questions = options.questions;
   if (!options.file.empty()) {
     std::istringstream lines(ReadFile(options.file));
@@ -35,7 +33,8 @@ std::vector<std::string> Questions(const Options& options) {
   }
   if (questions.empty()) {
     Fail(ErrorKind::kBadInput,
-         "no question was asked; ask one like 'age=18..30 sex=female', or name a --file of them");
+         "no question was asked; ask one such as 'age=18..30 sex=female', or name a --file of "
+         "questions");
   }
   if (options.covariance && questions.size() != 2) {
     Fail(ErrorKind::kBadInput, "--covariance takes two questions, not {}", questions.size());
@@ -66,77 +65,60 @@ std::string NameOf(const std::string& question) {
   return question.empty() ? "(everyone)" : question;
 }
 
-void ReportPair(const Options& options, const std::vector<std::string>& questions,
-                const ResidualIndex& index, const ProductQuery& a, const ProductQuery& b) {
-  const Estimate x = Answer(index, a);
-  const Estimate y = Answer(index, b);
-  const double covariance = Covariance(index, a, b);
-  const double correlation = covariance / std::sqrt(x.variance * y.variance);
-  const Estimate difference = DifferenceOf(x, y, covariance);
-  const Estimate sum = SumOf(x, y, covariance);
-  const std::optional<Interval> ratio = RatioInterval(x, y, covariance, options.confidence);
+void ReportPair(const QueryOptions& options, const std::vector<std::string>& questions) {
+  const Comparison both =
+      CompareQuestions(options.measurements, questions[0], questions[1], options.confidence);
   if (options.json) {
     Json json = {{"confidence", options.confidence},
-                 {"covariance", covariance},
-                 {"correlation", correlation},
-                 {"first", EstimateJson(x, options.confidence)},
-                 {"second", EstimateJson(y, options.confidence)},
-                 {"difference", EstimateJson(difference, options.confidence)},
-                 {"sum", EstimateJson(sum, options.confidence)},
+                 {"covariance", both.covariance},
+                 {"correlation", both.correlation},
+                 {"first", EstimateJson(both.first, options.confidence)},
+                 {"second", EstimateJson(both.second, options.confidence)},
+                 {"difference", EstimateJson(both.difference, options.confidence)},
+                 {"sum", EstimateJson(both.sum, options.confidence)},
                  {"ratio", nullptr}};
     json["first"]["query"] = questions[0];
     json["second"]["query"] = questions[1];
-    if (ratio) {
-      json["ratio"] = {
-          {"estimate", x.value / y.value}, {"ci_lower", ratio->lower}, {"ci_upper", ratio->upper}};
+    if (both.ratio) {
+      json["ratio"] = {{"estimate", both.first.value / both.second.value},
+                       {"ci_lower", both.ratio->lower},
+                       {"ci_upper", both.ratio->upper}};
     }
     fmt::print("{}\n", json.dump(2));
     return;
   }
   PrintHeader(options.confidence);
-  PrintEstimate(NameOf(questions[0]), x, options.confidence);
-  PrintEstimate(NameOf(questions[1]), y, options.confidence);
-  PrintEstimate("difference, first - second", difference, options.confidence);
-  PrintEstimate("sum", sum, options.confidence);
-  if (ratio) {
+  PrintEstimate(NameOf(questions[0]), both.first, options.confidence);
+  PrintEstimate(NameOf(questions[1]), both.second, options.confidence);
+  PrintEstimate("difference, first - second", both.difference, options.confidence);
+  PrintEstimate("sum", both.sum, options.confidence);
+  if (both.ratio) {
     fmt::print("{:<40}  {:>14.6g}  {:>12}  {:>14.6g}  {:>14.6g}\n", "ratio, first / second",
-               x.value / y.value, "", ratio->lower, ratio->upper);
+               both.first.value / both.second.value, "", both.ratio->lower, both.ratio->upper);
   } else {
-    fmt::print("{:<40}  the second is too close to 0 for its noise\n", "ratio, first / second");
+    fmt::print("{:<40}  the second is too close to 0 compared with its noise\n",
+               "ratio, first / second");
   }
-  fmt::print("\ncovariance {:.6g}, correlation {:.4f}\n", covariance, correlation);
+  fmt::print("\ncovariance {:.6g}, correlation {:.4f}\n", both.covariance, both.correlation);
 }
 
-void Run(const Options& options) {
+void Run(const QueryOptions& options) {
   TwoSidedQuantile(options.confidence);  // refuses a bad confidence before anything is read
-  const MeasurementFile file(options.measurements);
-  const Domain& domain = file.plan().domain;
   const std::vector<std::string> questions = Questions(options);
-  std::vector<ProductQuery> queries;
-  std::vector<AttributeSet> tables;
-  for (const std::string& question : questions) {
-    queries.push_back(ParseQuestion(question, domain));
-    tables.push_back(queries.back().attributes());
-  }
-  const std::vector<NoisyResidual> residuals = ReadSubsets(file, tables);
-  std::vector<ResidualView> views;
-  for (const NoisyResidual& residual : residuals) views.push_back(ViewOf(residual));
-  const ResidualIndex index(domain, BasisOfAttributes(file.plan()), views);
-  for (const ProductQuery& query : queries) CheckDetermined(index, query);
   if (options.covariance) {
-    ReportPair(options, questions, index, queries[0], queries[1]);
+    ReportPair(options, questions);
     return;
   }
+  const std::vector<Estimate> estimates = AnswerQuestions(options.measurements, questions);
   Json answers = Json::array();
   if (!options.json) PrintHeader(options.confidence);
-  for (size_t k = 0; k < queries.size(); ++k) {
-    const Estimate estimate = Answer(index, queries[k]);
+  for (size_t k = 0; k < questions.size(); ++k) {
     if (options.json) {
       Json answer = {{"query", questions[k]}};
-      answer.update(EstimateJson(estimate, options.confidence));
+      answer.update(EstimateJson(estimates[k], options.confidence));
       answers.push_back(std::move(answer));
     } else {
-      PrintEstimate(NameOf(questions[k]), estimate, options.confidence);
+      PrintEstimate(NameOf(questions[k]), estimates[k], options.confidence);
     }
   }
   if (options.json) {
@@ -148,9 +130,9 @@ void Run(const Options& options) {
 }  // namespace
 
 void AddQueryCommand(CLI::App* app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<QueryOptions>();
   CLI::App* command = app->add_subcommand(
-      "query", "Answer questions nobody planned, with standard deviations and intervals");
+      "query", "Answer questions that nobody planned, with standard deviations and intervals");
   command->footer(
       "Examples:\n"
       "  residua query measurements.parquet 'age=18..30 sex=female' 'income=..30000'\n"
@@ -160,11 +142,12 @@ void AddQueryCommand(CLI::App* app) {
       "names and values with spaces, | or .. go in double quotes; null is the missing values. No "
       "term asks for everyone.");
   command->add_option("MEASUREMENTS", options->measurements, "The measurement file")->required();
-  command->add_option("QUESTION", options->questions, "Questions, one an argument");
-  command->add_option("--file", options->file, "More questions, one a line; # starts a comment");
-  command->add_option("--confidence", options->confidence, "Of the intervals; by default 0.95");
+  command->add_option("QUESTION", options->questions, "Questions, one per argument");
+  command->add_option("--file", options->file, "More questions, one per line; # starts a comment");
+  command->add_option("--confidence", options->confidence,
+                      "Confidence of the intervals; by default 0.95");
   command->add_flag("--covariance", options->covariance,
-                    "Of two questions: covariance, difference, sum and ratio");
+                    "Compare two questions: covariance, difference, sum and ratio");
   command->add_flag("--json", options->json, "Print the result as JSON");
   command->callback([options] { Run(*options); });
 }

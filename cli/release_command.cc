@@ -1,27 +1,18 @@
 #include <unistd.h>
 
-#include <algorithm>
-#include <cmath>
 #include <iostream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cli/commands.h"
 #include "cli/measuring_report.h"
-#include "cli/release_summary.h"
-#include "cli/tables_command.h"
+#include "cli/progress.h"
+#include "cli/tables_format.h"
 #include "residua/base/error.h"
-#include "residua/io/file.h"
-#include "residua/io/measure_to_file.h"
-#include "residua/io/measurement_file.h"
-#include "residua/select/plan_errors.h"
-#include "residua/select/select.h"
+#include "residua/release/release_folder.h"
 
 namespace residua::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct ReleaseOptions {
   std::string spec;
@@ -34,215 +25,96 @@ struct ReleaseOptions {
   bool json = false;
 };
 
-// The files of a release.
-struct ReleaseFolder {
-  explicit ReleaseFolder(const fs::path& folder)
-      : path(folder),
-        plan(folder / "plan.json"),
-        measurements(folder / "measurements.parquet"),
-        tables(folder / "tables"),
-        summary(folder / "summary.md") {}
-
-  fs::path path, plan, measurements, tables, summary;
-};
-
-// Nothing but what a first attempt left when it was cut off writing its plan.
-bool IsAsGoodAsEmpty(const ReleaseFolder& folder) {
-  const auto num_entries = std::distance(fs::directory_iterator(folder.path), {});
-  return num_entries == std::ssize(TemporariesOf(folder.plan));
-}
-
-// The plan of an earlier attempt in the folder; nothing if the folder is not there or empty. A
-// measurement file is complete by itself.
-std::optional<Plan> EarlierPlan(const ReleaseFolder& folder) {
-  if (!fs::exists(folder.path)) return std::nullopt;
-  if (!fs::is_directory(folder.path)) {
-    Fail(ErrorKind::kRefused, "{}: exists and is no folder; choose another -o",
-         folder.path.string());
+void PrintForecast(const ReleaseForecast& forecast) {
+  std::string before = "a new ledger";
+  if (forecast.balance) {
+    const SpentText rho = TextOfSpent(forecast.balance->spent / 2, forecast.balance->granted / 2);
+    before = fmt::format("rho {} of {} spent so far", rho.spent, rho.granted);
   }
-  if (fs::exists(folder.plan)) return ReadPlan(folder.plan).plan;
-  if (fs::exists(folder.measurements)) return MeasurementFile(folder.measurements).plan();
-  if (IsAsGoodAsEmpty(folder)) return std::nullopt;
-  Fail(ErrorKind::kRefused,
-       "{}: exists and is not a release of residua; choose another -o, or empty it",
-       folder.path.string());
-}
-
-bool IsPlanFor(const Spec& spec, const Plan& plan) {
-  const auto* budget = std::get_if<Budget>(&*spec.target);
-  return budget != nullptr && plan.budget == *budget && plan.domain == spec.domain &&
-         plan.workload == spec.workload && plan.objective == spec.objective &&
-         plan.protection == spec.protection;
-}
-
-// What was planned for this spec in the folder stays planned: another version of residua, or
-// another processor, may choose other noise.
-Plan PlanIn(const ReleaseFolder& folder, const Spec& spec) {
-  std::optional<Plan> earlier = EarlierPlan(folder);
-  if (earlier && IsPlanFor(spec, *earlier)) return *std::move(earlier);
-  Plan plan = Select(RequestOf(spec));
-  if (earlier && *earlier != plan) {
-    Fail(ErrorKind::kRefused,
-         "{}: holds the release of another plan; choose another -o for a new release, or put the "
-         "spec back as it was to go on with this one",
-         folder.path.string());
-  }
-  return plan;
-}
-
-struct Errors {
-  double largest = 0;
-  double median = 0;
-};
-
-// The largest standard deviation of a cell, and the median over the tables of their mean cell's.
-Errors ErrorsOf(const std::vector<TableErrors>& tables) {
-  std::vector<std::pair<double, double>> std_devs;  // with the number of tables
-  Errors errors;
-  double num_tables = 0;
-  for (const TableErrors& table : tables) {
-    errors.largest = std::max(errors.largest, std::sqrt(table.max_variance));
-    std_devs.emplace_back(std::sqrt(table.mean_variance), table.num_tables);
-    num_tables += table.num_tables;
-  }
-  std::sort(std_devs.begin(), std_devs.end());
-  double seen = 0;
-  for (const auto& [std_dev, count] : std_devs) {
-    seen += count;
-    errors.median = std_dev;
-    if (2 * seen >= num_tables) break;
-  }
-  return errors;
+  fmt::print(stderr,
+             "This release costs rho {} (zCDP), epsilon {} at delta {}; {}.\n"
+             "Ledger {}: {}.\n"
+             "Standard deviation of an answer: median table {:.6g}, largest {:.6g}.\n",
+             TextAbove(forecast.pcost / 2), TextAbove(forecast.guarantee.epsilon),
+             DeltaText(forecast.guarantee.delta), ChangeInWords(forecast.protection),
+             forecast.ledger.string(), before, forecast.median_std_dev, forecast.largest_std_dev);
 }
 
 // Asks the person at the terminal, or looks for --yes.
-void Confirm(const ReleaseOptions& options, const Plan& plan, const DataPlaces& places) {
-  const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
-  const Errors errors = ErrorsOf(PredictErrors(plan));
-  std::string before = "a new ledger";
-  if (fs::exists(places.ledger)) {
-    const Ledger::Balance balance = Ledger::Open(places.ledger).CurrentBalance();
-    before = fmt::format("rho {:.6g} of {:.6g} spent so far", ToDoubleUp(balance.spent / 2),
-                         ToDoubleDown(balance.granted / 2));
-  }
-  fmt::print(stderr,
-             "This release costs rho {} (zCDP), epsilon {:.6g} at delta {:g}; {}.\n"
-             "Ledger {}: {}.\n"
-             "Standard deviation of a cell: median table {:.6g}, largest {:.6g}.\n",
-             TextAbove(plan.pcost / 2), guarantee.epsilon, guarantee.delta,
-             ChangeInWords(plan.protection), places.ledger.string(), before, errors.median,
-             errors.largest);
-  if (options.yes) return;
+bool Confirm(const ReleaseOptions& options, const ReleaseForecast& forecast) {
+  PrintForecast(forecast);
+  if (options.yes) return true;
   if (isatty(STDIN_FILENO) == 0 || isatty(STDERR_FILENO) == 0) {
     Fail(ErrorKind::kRefused,
-         "nothing was spent: add --yes to spend it, or run this on a terminal to be asked");
+         "nothing was spent; add --yes to spend it, or run this on a terminal to be asked");
   }
+  PrintNotes(NotesOf(forecast.query));
   fmt::print(stderr, "It cannot be taken back. Type yes to spend it: ");
   std::string answer;
   std::getline(std::cin, answer);
-  if (answer != "yes") {
-    Fail(ErrorKind::kRefused, "nothing was spent, nothing was written");
-  }
+  return answer == "yes";
 }
 
-bool IsPaidFor(const PlanFile& file, const DataPlaces& places, const ReleaseFolder& folder) {
-  if (!fs::exists(places.ledger)) return false;
-  const Ledger ledger = Ledger::Open(places.ledger);
-  const Ledger::Spend spend = SpendOf(file, folder.measurements);
-  if (fs::exists(folder.measurements)) return ledger.FindPlan(spend.plan_digest).has_value();
-  return fs::exists(folder.plan) && ledger.Find(spend).has_value();
+void PrintJson(const ReleaseOutcome& outcome) {
+  const Plan& plan = outcome.plan.plan;
+  const MeasureOutcome& measured = outcome.measured;
+  const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
+  nlohmann::ordered_json json = {{"release", outcome.folder.path.string()},
+                                 {"rho", guarantee.rho},
+                                 {"epsilon", guarantee.epsilon},
+                                 {"delta", guarantee.delta},
+                                 {"neighbours", NeighboursInWords(plan.protection)},
+                                 {"tables", outcome.tables.num_tables},
+                                 {"cells", outcome.tables.num_answers},
+                                 {"ledger", outcome.places.ledger.string()},
+                                 {"spent_rho", ToDoubleUp(measured.balance.spent / 2)},
+                                 {"granted_rho", ToDoubleDown(measured.balance.granted / 2)},
+                                 {"already_measured", measured.was_measured}};
+  if (!measured.ledger_beside.empty()) json["ledger_beside"] = measured.ledger_beside.string();
+  fmt::print("{}\n", json.dump(2));
 }
 
-// Measures into the folder, which it makes. What is refused before anything is spent leaves no
-// trace of the folder.
-MeasureOutcome MeasureInto(const ReleaseFolder& folder, const ReleaseOptions& options,
-                           const PlanFile& file, const DataPlaces& places) {
-  std::error_code error;
-  const bool made_folder = fs::create_directories(folder.path, error);
-  if (error) {
-    Fail(ErrorKind::kIo, "{}: the folder cannot be made: {}", folder.path.string(),
-         error.message());
+void Print(const ReleaseOutcome& outcome) {
+  const MeasureOutcome& measured = outcome.measured;
+  if (measured.was_measured) {
+    fmt::print("Measured before: nothing more was spent, and the data was not read again.\n");
   }
-  const FolderLock lock(folder.path);
-  const bool made_plan = !fs::exists(folder.plan);
-  bool is_spent = !made_plan;
-  for (const fs::path& unfinished : {folder.plan, folder.tables, folder.summary}) {
-    RemoveTemporariesOf(unfinished);
-  }
-  try {
-    if (made_plan) WritePlan(folder.plan, file);
-    MeasureRequest request{file, places, folder.measurements};
-    request.resume = true;
-    request.options.counting.num_threads = options.threads;
-    MeasuringReport report(&request);
-    request.on_reserved = [&] { is_spent = true; };
-    return MeasureToFile(request);
-  } catch (...) {
-    std::error_code ignored;
-    if (!is_spent) fs::remove(folder.plan, ignored);
-    if (!is_spent && made_folder) fs::remove(folder.path, ignored);
-    throw;
-  }
+  fmt::print("{} in {}\n", InWords(outcome.tables), outcome.folder.tables.string());
+  const SpentText rho = TextOfSpent(measured.balance.spent / 2, measured.balance.granted / 2);
+  fmt::print("Ledger {}: rho {} of {} spent\n", outcome.places.ledger.string(), rho.spent,
+             rho.granted);
+  fmt::print("Read {} next.\n", outcome.folder.summary.string());
 }
 
 void Run(const ReleaseOptions& options) {
-  const Spec spec = ReadReleasableSpec(options.spec);
-  const ReleaseFolder folder(options.output);
-  TablesOptions tables;
-  tables.measurements = folder.measurements.string();
-  tables.output = folder.tables.string();
-  tables.format = options.format;
-  tables.confidence = options.confidence;
-  tables.threads = options.threads;
-  CheckTablesOptions(tables);
-  PlanFile file{PlanIn(folder, spec), Rebase(spec.data, FolderOf(options.spec), folder.path)};
-  VerifyPlan(file.plan);
-  DataPlaces places = PlacesOf(spec.data, FolderOf(options.spec));
-  if (!options.ledger.empty()) places.ledger = options.ledger;
-  if (!IsPaidFor(file, places, folder)) {
-    try {
-      CheckDomainIsPublic(spec.domain);
-      CheckNoiseIsMeasurable(file.plan);
-    } catch (const Error& error) {
-      throw Error(error.kind(), fmt::format("{}: {}", options.spec, error.what()));
+  ReleaseRequest request = RequestReleaseOf(options.spec, options.output);
+  request.ledger = options.ledger;
+  request.format = ParseTableFormat(options.format, /*one_file=*/false);
+  request.confidence = options.confidence;
+  request.num_threads = options.threads;
+  bool asked = false;
+  request.confirm = [&](const ReleaseForecast& forecast) {
+    asked = true;
+    ReportLedgers(forecast.ledger_beside, forecast.ledger);
+    return Confirm(options, forecast);
+  };
+  MeasuringReport report(request.spec.domain, &request);
+  std::optional<Progress> writing;
+  request.on_table = [&](int64_t done, int64_t total) {
+    if (!writing) {
+      report.End();
+      writing.emplace("Writing tables");
     }
-    // A spend that was cut off is gone on with only where it was made, and refused here otherwise:
-    // what it paid for may lie in a folder that was moved away.
-    if (fs::exists(places.ledger)) {
-      Ledger::Open(places.ledger).CheckAffordable(SpendOf(file, folder.measurements));
-    }
-    Confirm(options, file.plan, places);
-  }
-  const MeasureOutcome outcome = MeasureInto(folder, options, file, places);
-  const TablesWritten written = WriteTables(tables);
-  const ReleaseFacts facts{outcome.balance.granted, outcome.spent_before, options.confidence,
-                           written.num_tables, written.num_answers};
-  WriteFileAtomically(folder.summary, SummaryText(file, facts));
+    writing->Show(done, total);
+  };
+  const ReleaseOutcome outcome = MakeRelease(request);
+  writing.reset();
+  if (!asked) ReportLedgers(outcome.measured.ledger_beside, outcome.places.ledger);
   if (options.json) {
-    const Guarantee guarantee = GuaranteeOf(file.plan.pcost, file.plan.budget.delta);
-    const nlohmann::ordered_json json = {{"release", folder.path.string()},
-                                         {"rho", guarantee.rho},
-                                         {"epsilon", guarantee.epsilon},
-                                         {"delta", guarantee.delta},
-                                         {"neighbours", NeighboursInWords(file.plan.protection)},
-                                         {"tables", written.num_tables},
-                                         {"cells", written.num_answers},
-                                         {"ledger", places.ledger.string()},
-                                         {"spent_rho", ToDoubleUp(outcome.balance.spent / 2)},
-                                         {"granted_rho", ToDoubleDown(outcome.balance.granted / 2)},
-                                         {"already_measured", outcome.was_measured}};
-    fmt::print("{}\n", json.dump(2));
-    return;
+    PrintJson(outcome);
+  } else {
+    Print(outcome);
   }
-  if (outcome.was_measured) {
-    fmt::print("Measured before: nothing more was spent, and the data was not read again.\n");
-  }
-  fmt::print("{} {} of {} cells in all in {}\n", written.num_tables,
-             written.num_tables == 1 ? "table" : "tables", written.num_answers,
-             folder.tables.string());
-  fmt::print("Ledger {}: rho {:.6g} of {:.6g} spent\n", places.ledger.string(),
-             ToDoubleUp(outcome.balance.spent / 2), ToDoubleDown(outcome.balance.granted / 2));
-  fmt::print("Read {} next.\n", folder.summary.string());
 }
 
 }  // namespace
@@ -250,7 +122,7 @@ void Run(const ReleaseOptions& options) {
 void AddReleaseCommand(CLI::App* app) {
   auto options = std::make_shared<ReleaseOptions>();
   CLI::App* command = app->add_subcommand(
-      "release", "Plan, measure, make the tables and a summary: all of a release in one folder");
+      "release", "Plan, measure, write the tables and a summary: a whole release in one folder");
   command->footer(
       "Example: residua release people.toml -o people_release\n"
       "It says what it costs and asks before it spends. After an interruption, run the same "
@@ -259,9 +131,10 @@ void AddReleaseCommand(CLI::App* app) {
   command->add_option("-o,--output", options->output, "The folder of the release")->required();
   command->add_option("--ledger", options->ledger,
                       "The ledger; by default the data file's name + .ledger, beside the data");
-  command->add_option("--format", options->format, "Of the tables: csv or parquet");
-  command->add_option("--confidence", options->confidence, "Of the intervals; by default 0.95");
-  command->add_option("--threads", options->threads, "Threads; by default one a processor")
+  command->add_option("--format", options->format, "Format of the tables: csv or parquet");
+  command->add_option("--confidence", options->confidence,
+                      "Confidence of the intervals; by default 0.95");
+  command->add_option("--threads", options->threads, "Threads; by default one per processor")
       ->check(CLI::Range(1, 1024));
   command->add_flag("--yes", options->yes, "Spend without asking");
   command->add_flag("--json", options->json, "Print the result as JSON");

@@ -1,8 +1,9 @@
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
-#include "residua/base/error.h"
-#include "residua/io/measurement_file.h"
+#include "residua/files/verify_file.h"
 
 namespace residua::cli {
 namespace {
@@ -12,31 +13,8 @@ struct VerifyOptions {
   bool json = false;
 };
 
-struct Verified {
-  Rational pcost;
-  Budget budget;
-  Protection protection;
-};
-
-Verified Verify(const std::string& path) {
-  if (LooksLikeParquet(path)) {
-    const MeasurementFile file(path);
-    return {VerifyMeasurements(file), file.plan().budget, file.plan().protection};
-  }
-  const PlanFile file = ReadPlan(path);
-  VerifyPlan(file.plan);
-  return {file.plan.pcost, file.plan.budget, file.plan.protection};
-}
-
 void Run(const VerifyOptions& options) {
-  Verified verified;
-  try {
-    verified = Verify(options.path);
-  } catch (const Error& error) {
-    const std::string_view what = error.what();
-    if (what.starts_with(options.path)) throw;
-    throw Error(error.kind(), fmt::format("{}: {}", options.path, what));
-  }
+  const VerifiedCost verified = VerifyFile(options.path);
   const Guarantee guarantee = GuaranteeOf(verified.pcost, verified.budget.delta);
   if (options.json) {
     const nlohmann::ordered_json json = {{"file", options.path},
@@ -52,10 +30,10 @@ void Run(const VerifyOptions& options) {
   const bool replaces = verified.protection.neighbours == Protection::Neighbours::kReplaceOne;
   fmt::print("{}: verified {}\n", options.path,
              replaces ? "(one row replaced; rounded up)" : "in exact arithmetic");
-  fmt::print(
-      "  privacy cost {:.10g} of a budget of {:.10g}: {:.6g}-zCDP, epsilon {:.6g} at delta {:g}\n",
-      guarantee.pcost, verified.budget.pcost.get_d(), guarantee.rho, guarantee.epsilon,
-      guarantee.delta);
+  const SpentText cost = TextOfSpent(verified.pcost, verified.budget.pcost);
+  fmt::print("  privacy cost {} of a budget of {}: {}-zCDP, epsilon {} at delta {}\n", cost.spent,
+             cost.granted, TextAbove(guarantee.rho), TextAbove(guarantee.epsilon),
+             DeltaText(guarantee.delta));
 }
 
 }  // namespace
@@ -66,7 +44,8 @@ void AddVerifyCommand(CLI::App* app) {
       "verify",
       "Recompute the privacy cost of a plan or a measurement in exact rationals, independently");
   command->footer(
-      "Example: residua verify plan.json\nExit code 2 if it overspends or was changed.");
+      "Example: residua verify plan.json\nThe exit code is 2 if it spends more than its budget or "
+      "was changed.");
   command->add_option("FILE", options->path, "The plan or measurement file")->required();
   command->add_flag("--json", options->json, "Print the result as JSON");
   command->callback([options] { Run(*options); });

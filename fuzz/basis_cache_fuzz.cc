@@ -2,10 +2,11 @@
 
 #include "fuzz/only_errors.h"
 #include "fuzz/scratch_folder.h"
-#include "residua/io/basis_cache.h"
-#include "residua/io/digest.h"
-#include "residua/io/exploring_text.h"
-#include "residua/io/file.h"
+#include "residua/files/basis_cache.h"
+#include "residua/files/digest.h"
+#include "residua/files/file.h"
+#include "residua/text/domain_text.h"
+#include "residua/text/workload_text.h"
 
 namespace residua {
 namespace {

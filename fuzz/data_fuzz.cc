@@ -1,7 +1,7 @@
 #include "fuzz/only_errors.h"
 #include "fuzz/scratch_folder.h"
-#include "residua/io/data_source.h"
-#include "residua/io/spec.h"
+#include "residua/data/data_source.h"
+#include "residua/files/spec.h"
 
 namespace residua {
 namespace {

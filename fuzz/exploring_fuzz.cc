@@ -1,5 +1,7 @@
 #include "fuzz/only_errors.h"
-#include "residua/io/exploring_text.h"
+#include "residua/text/choice_text.h"
+#include "residua/text/domain_text.h"
+#include "residua/text/workload_text.h"
 
 namespace residua {
 namespace {

@@ -1,6 +1,6 @@
 #include "fuzz/only_errors.h"
 #include "fuzz/scratch_folder.h"
-#include "residua/io/ledger.h"
+#include "residua/ledger/ledger.h"
 #include "residua/privacy/protection.h"
 
 namespace residua {
@@ -10,14 +10,15 @@ namespace {
 void OpenAndSpend(const std::filesystem::path& path) {
   Ledger ledger = Ledger::Open(path);
   const Ledger::Balance before = ledger.CurrentBalance();
-  const Ledger::Spend spend{Rational(1, 100), 1e-9, "sha256:0", path.parent_path() / "m.parquet",
-                            NeighboursInWords({})};
+  const Ledger::Spend spend{
+      Rational(1, 100),      1e-9,  "sha256:0", path.parent_path() / "m.parquet",
+      NeighboursInWords({}), false, false,      "m.parquet.a1B2c3"};
   const int64_t id = ledger.Reserve(spend);
   const Ledger::Balance after = ledger.CurrentBalance();
   RESIDUA_CHECK(after.granted == before.granted);
   RESIDUA_CHECK(after.spent == before.spent + spend.pcost);
   RESIDUA_CHECK(after.spent <= after.granted);
-  ledger.Confirm(id);
+  ledger.Confirm(id, spend.temporary);
   RESIDUA_CHECK(ledger.FindPlan(spend.plan_digest).has_value());
 }
 

@@ -1,6 +1,6 @@
 #include "fuzz/only_errors.h"
 #include "residua/basis/query_matrix.h"
-#include "residua/io/matrix_file.h"
+#include "residua/files/matrix_file.h"
 
 namespace residua {
 namespace {

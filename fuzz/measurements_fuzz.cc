@@ -1,6 +1,6 @@
 #include "fuzz/only_errors.h"
 #include "fuzz/scratch_folder.h"
-#include "residua/io/measurement_file.h"
+#include "residua/files/measurement_file.h"
 
 // Any bytes as a measurement file. The Parquet reader itself is DuckDB's, and not instrumented.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -1,8 +1,8 @@
 #include <cmath>
 
 #include "fuzz/only_errors.h"
-#include "residua/io/number_text.h"
-#include "residua/io/spec.h"
+#include "residua/base/number_text.h"
+#include "residua/files/spec.h"
 
 namespace residua {
 namespace {
@@ -28,10 +28,9 @@ void CheckNumber(std::string_view text) {
 
 // A budget is positive and what its guarantee says is no less than it.
 void CheckBudget(const PrivacyText& text) {
-  Objective objective;
-  const auto target = ParsePrivacy(text, &objective);
-  if (!target || !std::holds_alternative<Budget>(*target)) return;
-  const Budget& budget = std::get<Budget>(*target);
+  const auto privacy = ParsePrivacy(text);
+  if (!privacy || !std::holds_alternative<Budget>(privacy->target)) return;
+  const Budget& budget = std::get<Budget>(privacy->target);
   RESIDUA_CHECK(budget.pcost > 0);
   const Guarantee guarantee = GuaranteeOf(budget.pcost, budget.delta);
   RESIDUA_CHECK(std::isinf(guarantee.pcost) || Rational(guarantee.pcost) >= budget.pcost);

@@ -1,8 +1,8 @@
 #include <nlohmann/json.hpp>
 
 #include "fuzz/only_errors.h"
-#include "residua/io/digest.h"
-#include "residua/io/plan_file.h"
+#include "residua/files/digest.h"
+#include "residua/files/plan_file.h"
 
 namespace residua {
 namespace {

@@ -1,6 +1,6 @@
 #include "fuzz/only_errors.h"
-#include "residua/io/query_text.h"
-#include "residua/io/spec.h"
+#include "residua/files/spec.h"
+#include "residua/text/question_text.h"
 
 namespace residua {
 namespace {

@@ -1,5 +1,5 @@
 #include "fuzz/only_errors.h"
-#include "residua/io/plan_file.h"
+#include "residua/files/plan_file.h"
 
 namespace residua {
 namespace {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A whole release of 200,000 people that nobody is, and three questions to it beside the truth.
+# A whole release of 200,000 made-up people, and three questions to it, compared with the truth.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 residua=$PWD/build/release/residua
@@ -30,4 +30,4 @@ echo 'Three questions, and the truth, which a real release would not show:'
 python3 "$compare" "$residua" release/measurements.parquet people.csv \
   'age=18..30 sex=female' 'district=N1|N2|N3 occupation=health' 'income=40000..'
 echo
-echo 'Everything is in build/demo/release: read summary.md first; tables/ has one CSV a table.'
+echo 'Everything is in build/demo/release: read summary.md first; tables/ has one CSV file per table.'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A virtual environment for the tests of the Python package, build/python-test, with what they need, pinned.
-# Made anew when the pins change.
+# It is made again when the pins change.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 environment=build/python-test

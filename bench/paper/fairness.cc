@@ -6,11 +6,12 @@
 
 #include "bench/paper/report.h"
 #include "bench/stopwatch.h"
-#include "bench/svg_chart.h"
-#include "residua/io/exploring_text.h"
 #include "residua/model/symmetry.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/select.h"
+#include "residua/text/choice_text.h"
+#include "residua/text/domain_text.h"
+#include "residua/text/workload_text.h"
 
 namespace residua::bench {
 namespace {
@@ -20,27 +21,15 @@ constexpr size_t kMaxAttributes = 3;
 
 struct Study {
   Weighting weighting;
-  const char* title;
   const char* claim;  // of the paper
 };
 constexpr Study kStudies[] = {
-    {Weighting::kEqual, "equal weights", "large tables over 2 times the noise of small ones"},
-    {Weighting::kSqrtCells, "weights: square root of cells",
-     "large tables favoured by about 1 order of magnitude"},
-    {Weighting::kCells, "weights: number of cells",
-     "large tables favoured by several orders of magnitude"},
+    {Weighting::kEqual, "large tables over 2 times the noise of small ones"},
+    {Weighting::kSqrtCells, "large tables favoured by about 1 order of magnitude"},
+    {Weighting::kCells, "large tables favoured by several orders of magnitude"},
 };
 
-// Okabe and Ito's palette, told apart by all common kinds of colour vision; markers differ too.
-struct Look {
-  const char* name;
-  Marker marker;
-  const char* colour;
-};
-constexpr Look kLooks[] = {{"total", Marker::kDiamond, "#000000"},
-                           {"1 attribute", Marker::kSquare, "#d55e00"},
-                           {"2 attributes", Marker::kCircle, "#0072b2"},
-                           {"3 attributes", Marker::kTriangle, "#009e73"}};
+constexpr const char* kOrders[] = {"total", "1 attribute", "2 attributes", "3 attributes"};
 
 std::vector<double> VariancesOf(const std::vector<FairnessPoint>& points, Weighting weighting,
                                 size_t num_attributes) {
@@ -100,27 +89,6 @@ std::string FairnessCsv(const std::vector<FairnessPoint>& points) {
   return csv;
 }
 
-std::string FairnessSvg(const std::vector<FairnessPoint>& points) {
-  Chart chart{ChartKind::kScatter,
-              "Variance of a cell against the number of cells of its table, by weighting",
-              "variance of a cell",
-              {}};
-  for (const Study& study : kStudies) {
-    ChartPanel panel{study.title, "cells of the table", {}};
-    for (size_t k = kMaxAttributes + 1; k-- > 0;) {
-      ChartSeries series{kLooks[k].name, kLooks[k].marker, kLooks[k].colour, {}};
-      for (const FairnessPoint& point : points) {
-        if (point.weighting == study.weighting && point.attributes.size() == k) {
-          series.points.push_back({point.num_cells, point.variance});
-        }
-      }
-      panel.series.push_back(std::move(series));
-    }
-    chart.panels.push_back(std::move(panel));
-  }
-  return SvgOf(chart);
-}
-
 std::string FairnessText(const std::vector<FairnessPoint>& points) {
   std::vector<std::vector<std::string>> cells = {
       {"weighting", "tables of", "tables", "least variance", "median", "largest"}};
@@ -128,19 +96,20 @@ std::string FairnessText(const std::vector<FairnessPoint>& points) {
   for (const Study& study : kStudies) {
     for (size_t k = 0; k <= kMaxAttributes; ++k) {
       const std::vector<double> variances = VariancesOf(points, study.weighting, k);
-      cells.push_back({std::string(ToString(study.weighting)), kLooks[k].name,
+      cells.push_back({std::string(ToString(study.weighting)), kOrders[k],
                        std::to_string(variances.size()), fmt::format("{:.4g}", variances.front()),
                        fmt::format("{:.4g}", Median(variances)),
                        fmt::format("{:.4g}", variances.back())});
     }
-    claims += fmt::format("- {}: largest over least {:.3g} (the total aside). The paper: {}.\n",
+    claims += fmt::format("- {}: largest over least {:.3g} (without the total). The paper: {}.\n",
                           ToString(study.weighting), LargestOverLeast(points, study.weighting),
                           study.claim);
   }
   return fmt::format(
       "## fairness\nVariance of a cell of every table of up to 3 of Adult's attributes, three "
       "weightings of the sum of variances (fig:unweighted-comb-log, fig:sqrt-comb-log, "
-      "fig:orig-comb-log).\n\n{}\n{}\n--svg and --csv write the figure and every table.\n",
+      "fig:orig-comb-log).\n\n{}\n{}\n--csv writes every table's variance, which bench/charts.py "
+      "draws.\n",
       MarkdownOf(cells), claims);
 }
 

@@ -20,11 +20,9 @@ struct FairnessPoint {
 };
 std::vector<FairnessPoint> StudyFairness();
 
-// weighting, attributes (their sizes, joined by x), num_attributes, num_cells, variance.
+// weighting, attributes (their sizes, joined by x), num_attributes, num_cells, variance: what
+// bench/charts.py draws.
 std::string FairnessCsv(const std::vector<FairnessPoint>& points);
-
-// Variance against number of cells, a panel a weighting, a marker a number of attributes.
-std::string FairnessSvg(const std::vector<FairnessPoint>& points);
 
 // Least, median and largest variance by weighting and number of attributes, beside what the paper
 // says of its plots.

@@ -1,5 +1,5 @@
-// The tables and figures of the paper's experiments, computed anew, beside what it prints:
-// residua-paper
+// residua-paper: the tables and figures of the paper's experiments, computed again, beside what it
+// prints.
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "bench/paper/report.h"
 #include "bench/paper/row_runner.h"
 #include "residua/base/error.h"
-#include "residua/io/file.h"
+#include "residua/files/file.h"
 
 namespace residua::bench {
 namespace {
@@ -22,7 +22,6 @@ struct Options {
   bool list = false;
   bool all = false;
   bool accuracy = false;
-  std::string svg;
   std::string csv;
 };
 
@@ -44,8 +43,7 @@ std::set<std::string> Wanted(const Options& options) {
       Fail(ErrorKind::kBadInput, "there is no table '{}'; --list names them", name);
     }
   }
-  const bool only_files = !options.svg.empty() || !options.csv.empty();
-  if (wanted.empty() && only_files) return {kFairness};
+  if (wanted.empty() && !options.csv.empty()) return {kFairness};
   return wanted.empty() ? known : wanted;
 }
 
@@ -74,13 +72,14 @@ void Run(const Options& options) {
     }
     if (options.json || rows.empty()) continue;
     fmt::print("{}", TextOf(table, rows));
-    if (num_left_out > 0) fmt::print("{} longer row(s) with --all.\n", num_left_out);
+    if (num_left_out > 0) {
+      fmt::print("{} longer {} with --all.\n", num_left_out, num_left_out == 1 ? "row" : "rows");
+    }
     fmt::print("\n");
     std::fflush(stdout);
   }
-  if (wanted.contains(kFairness) || !options.svg.empty() || !options.csv.empty()) {
+  if (wanted.contains(kFairness) || !options.csv.empty()) {
     const std::vector<FairnessPoint> points = StudyFairness();
-    if (!options.svg.empty()) WriteFileAtomically(options.svg, FairnessSvg(points));
     if (!options.csv.empty()) WriteFileAtomically(options.csv, FairnessCsv(points));
     if (options.json) {
       json["fairness"] = FairnessJson(points);
@@ -96,15 +95,15 @@ void Run(const Options& options) {
 
 int main(int argc, char** argv) {
   residua::bench::Options options;
-  CLI::App app("The tables and figures of the paper's experiments, computed anew beside its own");
+  CLI::App app("The paper's tables and figures, computed again and shown beside its own");
   app.footer("Example: residua-paper prefix-rmse crossover-20");
-  app.add_option("TABLE", options.tables, "Which; all without one");
-  app.add_flag("--list", options.list, "Name the tables");
+  app.add_option("TABLE", options.tables, "Names of tables; all by default");
+  app.add_flag("--list", options.list, "List the names of the tables");
   app.add_flag("--json", options.json, "Print every row as JSON");
-  app.add_flag("--all", options.all, "Rows that take more than half a minute too");
-  app.add_flag("--accuracy", options.accuracy, "No times");
-  app.add_option("--svg", options.svg, "Write the fairness figure to this file");
-  app.add_option("--csv", options.csv, "Write every table's variance of the fairness study");
+  app.add_flag("--all", options.all, "Include rows that take more than half a minute");
+  app.add_flag("--accuracy", options.accuracy, "Leave out times");
+  app.add_option("--csv", options.csv,
+                 "Write every table's variance of the fairness study to this file");
   CLI11_PARSE(app, argc, argv);
   try {
     residua::bench::Run(options);

@@ -7,12 +7,14 @@
 #include "bench/stopwatch.h"
 #include "bench/synthetic_residuals.h"
 #include "residua/base/error.h"
-#include "residua/io/exploring_text.h"
 #include "residua/reconstruct/table_answers.h"
 #include "residua/reconstruct/table_batches.h"
 #include "residua/select/lower_bound.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/select.h"
+#include "residua/text/choice_text.h"
+#include "residua/text/domain_text.h"
+#include "residua/text/workload_text.h"
 
 namespace residua::bench {
 namespace {

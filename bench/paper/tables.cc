@@ -4,24 +4,25 @@ namespace residua::bench {
 namespace {
 
 const char kFaster[] =
-    "Interchangeable attributes have equal noise at an optimum, so that their mechanisms are a "
-    "handful of unknowns (docs/math.md, Orbits).";
+    "Interchangeable attributes have equal noise at an optimum, so their base mechanisms have only "
+    "a handful of unknowns (docs/math.md, Orbits).";
 const char kOneSweep[] =
-    "One sweep an attribute makes a table from all its residuals at once (docs/reconstruction.md); "
-    "synthetic residuals, as many as a plan measures.";
+    "One sweep per attribute makes a table from all its residuals (docs/reconstruction.md). The "
+    "residuals are synthetic, as many as a plan measures.";
 const char kOptimal[] =
     "The paper's mechanism is optimal for marginals, and so is ours: the bound is attained. Some "
-    "of the paper's figures are cut off, not rounded.";
+    "of the paper's figures are truncated, not rounded.";
 const char kOptimalMax[] =
     "The paper's mechanism is optimal for marginals, and so is ours: within 1e-7 of the bound. "
-    "HDMM "
-    "cannot optimise this objective.";
+    "HDMM cannot optimise this objective.";
 const char kOblique[] =
-    "Lower than the paper's: an oblique residual basis in place of its orthogonal one "
-    "(docs/oblique_basis.md). The bound is proven, not always attainable (docs/lower_bound.md).";
+    "Lower than the paper's, because of an oblique residual basis instead of an orthogonal one "
+    "(docs/oblique_basis.md). The bound is proven, but not always attainable "
+    "(docs/lower_bound.md).";
 const char kKron[] =
-    "Lower than the paper's: an oblique residual basis contains HDMM's product strategies, which "
-    "are optimal here. The bound is the least loss itself; integers cost the last 0.003 %.";
+    "Lower than the paper's: oblique residual bases include HDMM's product strategies, which are "
+    "optimal here. The bound is the least loss itself; rounding to integers costs the last "
+    "0.003 %.";
 const char kTrueCost[] =
     "Higher than the paper's, and true: its code charges for noise of covariance Sub Sub^T and "
     "states variances for the identity, so that its privacy cost is understated (2.66 times for "
@@ -54,9 +55,8 @@ const std::vector<PaperTable>& PaperTables() {
        kOneSweep},
       {"reconstruct-n", "tab:time-reconstruct",
        "Time to reconstruct all tables of up to 3 of 5 attributes of n values", "HDMM+PGM", "",
-       "One sweep an attribute makes a table from all its residuals at once "
-       "(docs/reconstruction.md). For n = 512 one array of residuals stands for all ten tables', "
-       "so that it fits the memory."},
+       "One sweep per attribute makes a table from all its residuals (docs/reconstruction.md). For "
+       "n = 512 all ten tables share one array of residuals, so that it fits into memory."},
       {"rmse", "tab:accrmse", "RMSE of marginals", "SVD bound", "", kOptimal},
       {"maxvar", "tab:accmax", "Largest variance of marginals", "", "", kOptimalMax},
       {"rmse-cps", "tab:cps-rmse", "RMSE of marginals, CPS", "SVD bound", "", kOptimal},
@@ -70,13 +70,14 @@ const std::vector<PaperTable>& PaperTables() {
        kOptimalMax},
       {"select-range", "tab:seleRange, fig:figtab6",
        "Time to select: all ranges of up to 3 of d attributes of 10 values", "", "",
-       "As for marginals, interchangeable attributes collapse. Of an attribute's 55 ranges "
-       "only the vertices of a hull can have the largest variance (docs/oblique_basis.md). The "
-       "paper's plans for the largest variance understate their privacy cost."},
+       "As for marginals, interchangeable attributes share their unknowns. Of an attribute's 55 "
+       "ranges only the vertices of a hull can have the largest variance (docs/oblique_basis.md). "
+       "The paper's plans for the largest variance understate their privacy cost."},
       {"reconstruct-range", "tab:time-reconstruct-phase-range, fig:tab7",
        "Time to reconstruct: all ranges of up to 3 of d attributes of 10 values", "HDMM+PGM", "",
-       "First all tables' cells, of which every range is a sum; then all 55^k ranges of every "
-       "table too, a few hundred tables at a time. The paper does not say which it times."},
+       "The first table is for the cells of all tables; every range is a sum of cells. The second "
+       "adds all 55^k ranges of every table, made for a few hundred tables at a time. The paper "
+       "does not say which of the two it times."},
       {"prefix-rmse", "tab:rmseprefix_Rp+", "RMSE of prefix sums on numerical attributes", "", "",
        kOblique},
       {"prefix-maxvar", "tab:maxvarprefix",

@@ -74,7 +74,8 @@ Work CountingSetBySet(const std::shared_ptr<const Counted>& counted) {
 }
 
 constexpr const char* kLimit =
-    "one increment a row and counted table, cell numbers given in 16 bits, and clearing the tables";
+    "one increment per row and counted table, with cell numbers given in 16 bits, and clearing the "
+    "tables";
 constexpr const char* kNaive = "every set by itself, row by row, one thread";
 
 StagePoint PointOf(double x, const std::shared_ptr<const Counted>& counted, int num_threads,

@@ -1,5 +1,5 @@
 // Every stage of a release beside its limit, and how it grows:
-//   stages_bench [STAGE...] [--svg FOLDER]     all stages in a few minutes; Markdown to stdout
+//   stages_bench [STAGE...] [--tsv FILE]     all stages in a few minutes; Markdown to stdout
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 #include "bench/stages/stage.h"
 #include "bench/stages/timed_growth.h"
 #include "residua/base/error.h"
-#include "residua/io/file.h"
+#include "residua/files/file.h"
 
 namespace residua::bench {
 
@@ -37,28 +37,25 @@ const std::vector<Stage> kStages = {
     {"reconstruct", ReconstructGrowths}, {"query", QueryGrowths},
 };
 
-void Main(const std::vector<std::string>& wanted, const std::string& svg_folder) {
+void Main(const std::vector<std::string>& wanted, const std::string& tsv_file) {
   std::string summary =
       "| stage | of | at | residua | ratio to the limit |\n|---|---|---|---|---|\n";
   std::string details;
+  std::string tsv = TsvHeader();
   for (const Stage& stage : kStages) {
     if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), stage.name) == wanted.end()) {
       continue;
     }
     fmt::print(stderr, "{}\n", stage.name);
-    std::vector<TimedGrowth> growths;
-    details += fmt::format("\n### {}\n", stage.name);
-    if (!svg_folder.empty()) details += fmt::format("![{0}](bench_{0}.svg)\n", stage.name);
+    details += fmt::format("\n### {0}\n![{0}](bench_{0}.svg)\n", stage.name);
     for (const MakeGrowth& make : stage.growths()) {
-      growths.push_back(TimeGrowth(make()));
-      summary += SummaryRow(growths.back());
-      details += "\n" + TableOf(growths.back());
-    }
-    if (!svg_folder.empty()) {
-      WriteFileAtomically(fmt::format("{}/bench_{}.svg", svg_folder, stage.name),
-                          SvgOfStage(growths));
+      const TimedGrowth growth = TimeGrowth(make());
+      summary += SummaryRow(growth);
+      details += "\n" + TableOf(growth);
+      tsv += TsvOf(growth);
     }
   }
+  if (!tsv_file.empty()) WriteFileAtomically(tsv_file, tsv);
   fmt::print("{}{}", summary, details);
 }
 
@@ -74,14 +71,14 @@ int main(int argc, char** argv) {
   benchmark::Initialize(&count, arguments.data());
   CLI::App app("Every stage of a release beside its limit, and how it grows");
   std::vector<std::string> stages;
-  std::string svg_folder;
+  std::string tsv_file;
   std::vector<std::string> names;
   for (const auto& stage : residua::bench::kStages) names.push_back(stage.name);
   app.add_option("STAGE", stages, "Some stages only")->check(CLI::IsMember(names));
-  app.add_option("--svg", svg_folder, "Also draw a chart of each stage there");
+  app.add_option("--tsv", tsv_file, "Also write every time to this file, for bench/charts.py");
   CLI11_PARSE(app, count, arguments.data());
   try {
-    residua::bench::Main(stages, svg_folder);
+    residua::bench::Main(stages, tsv_file);
   } catch (const residua::Error& error) {
     fmt::print(stderr, "stages_bench: {}\n", error.what());
     return 1;

@@ -5,7 +5,6 @@
 
 #include <map>
 
-#include "bench/svg_chart.h"
 #include "residua/base/error.h"
 
 namespace residua::bench {
@@ -117,22 +116,16 @@ std::string SummaryRow(const TimedGrowth& growth) {
                      last.residua / last.limit);
 }
 
-std::string SvgOfStage(const std::vector<TimedGrowth>& growths) {
-  const std::string& stage = growths.front().stage;
-  Chart chart{ChartKind::kLines, fmt::format("How the time to {} grows", stage), "seconds", {}};
-  for (const TimedGrowth& growth : growths) {
-    ChartSeries naive{"naive", Marker::kTriangle, "#c0504d", {}};
-    ChartSeries limit{"limit", Marker::kSquare, "#888888", {}};
-    ChartSeries residua{"residua", Marker::kCircle, "#1f5fa8", {}};
-    for (const TimedPoint& point : growth.points) {
-      residua.points.push_back({point.x, point.residua});
-      limit.points.push_back({point.x, point.limit});
-      if (point.naive) naive.points.push_back({point.x, *point.naive});
-    }
-    chart.panels.push_back(
-        {fmt::format("{}: {}", stage, growth.title), growth.grows_with, {naive, limit, residua}});
+std::string TsvHeader() { return "stage\ttitle\tgrows_with\tx\tresidua\tlimit\tnaive\n"; }
+
+std::string TsvOf(const TimedGrowth& growth) {
+  std::string rows;
+  for (const TimedPoint& point : growth.points) {
+    rows += fmt::format("{}\t{}\t{}\t{:g}\t{:.6g}\t{:.6g}\t{}\n", growth.stage, growth.title,
+                        growth.grows_with, point.x, point.residua, point.limit,
+                        point.naive ? fmt::format("{:.6g}", *point.naive) : "");
   }
-  return SvgOf(chart);
+  return rows;
 }
 
 }  // namespace residua::bench

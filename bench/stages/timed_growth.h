@@ -35,7 +35,8 @@ std::string TableOf(const TimedGrowth& growth);
 // A line of the whole stage: the ratio to its limit at the largest sizes.
 std::string SummaryRow(const TimedGrowth& growth);
 
-// One panel a growth.
-std::string SvgOfStage(const std::vector<TimedGrowth>& growths);
+// What bench/charts.py draws: one row per point, in seconds; `naive` may be empty.
+std::string TsvHeader();
+std::string TsvOf(const TimedGrowth& growth);
 
 }  // namespace residua::bench

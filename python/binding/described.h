@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "residua/io/spec.h"
+#include "residua/files/spec.h"
 
 namespace residua::python {
 

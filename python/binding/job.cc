@@ -26,8 +26,10 @@ std::unique_ptr<nb::python_error> LookAtPython(const nb::object& show,
   return nullptr;
 }
 
-void AddNote(const nb::python_error& interruption, const char* note) {
-  interruption.value().attr("add_note")("residua: " + PythonWords(note));
+void AddNote(const nb::python_error& interruption, const std::exception& failure) {
+  const auto* error = dynamic_cast<const Error*>(&failure);
+  interruption.value().attr("add_note")("residua: " +
+                                        (error != nullptr ? Worded(*error) : MessageOf(failure)));
 }
 
 }  // namespace residua::python

@@ -32,7 +32,7 @@ std::unique_ptr<nanobind::python_error> LookAtPython(const nanobind::object& sho
                                                      const JobProgress& progress);
 
 // Says in the exception what became of the work that it interrupted.
-void AddNote(const nanobind::python_error& interruption, const char* note);
+void AddNote(const nanobind::python_error& interruption, const std::exception& failure);
 
 // Runs `work(job)` on a thread of its own. The calling thread, which holds the GIL and gives it up
 // meanwhile, looks now and then whether Python was asked to stop (Ctrl-C), and calls
@@ -60,7 +60,7 @@ auto RunJob(const Work& work, const nanobind::object& show = nanobind::none()) {
   try {
     result.get();
   } catch (const std::exception& error) {
-    AddNote(*interruption, error.what());
+    AddNote(*interruption, error);
   }
   throw std::move(*interruption);
 }

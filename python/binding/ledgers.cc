@@ -5,7 +5,7 @@
 
 #include "python/binding/bindings.h"
 #include "residua/base/error.h"
-#include "residua/io/ledger.h"
+#include "residua/ledger/ledger.h"
 
 namespace residua::python {
 namespace {
@@ -41,6 +41,7 @@ nb::list EntriesOf(const std::filesystem::path& path) {
     row["plan"] = entry.plan_digest;
     row["what"] = entry.what;
     row["neighbours"] = entry.neighbours;
+    row["note"] = entry.note;
     entries.append(row);
   }
   return entries;
@@ -54,6 +55,18 @@ std::pair<std::string, std::string> BalanceOf(const std::filesystem::path& path)
 }  // namespace
 
 void BindLedgers(nb::module_& module) {
+  module.def(
+      "text_above",
+      [](const std::string& value) { return TextAbove(ParseRational(value, "a number")); },
+      nb::arg("value"));
+  module.def(
+      "text_of_spent",
+      [](const std::string& spent, const std::string& granted) {
+        const SpentText text =
+            TextOfSpent(ParseRational(spent, "spent"), ParseRational(granted, "granted"));
+        return std::pair(text.spent, text.granted);
+      },
+      nb::arg("spent"), nb::arg("granted"));
   module.def("ledger_entries", &EntriesOf, nb::arg("path"));
   module.def("ledger_balance", &BalanceOf, nb::arg("path"));
   module.def(

@@ -30,7 +30,6 @@ PyObject* refused_type = nullptr;
 NB_MODULE(_residua, module) {
   module.doc() = "The C++ library, as the residua package uses it. Import residua instead.";
   module.attr("version") = std::string(residua::Version());
-  module.def("python_words", &residua::python::PythonWords, nb::arg("message"));
   error_type = MakeException(module, "Error", "residua.Error",
                              "What residua raises: one line that names the file, the column or the "
                              "argument, and the remedy.\n\n"
@@ -55,7 +54,7 @@ NB_MODULE(_residua, module) {
     } catch (const residua::Error& error) {
       const bool is_refused = error.kind() == residua::ErrorKind::kRefused;
       PyErr_SetString(is_refused ? refused_type : error_type,
-                      residua::python::PythonWords(error.what()).c_str());
+                      residua::python::Worded(error).c_str());
     } catch (const std::filesystem::filesystem_error& error) {
       PyErr_SetString(error_type, error.what());
     }

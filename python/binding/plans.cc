@@ -15,14 +15,17 @@
 #include "python/binding/job.h"
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
-#include "residua/io/exploring_text.h"
-#include "residua/io/file.h"
+#include "residua/basis/basis_inverse.h"
+#include "residua/files/file.h"
+#include "residua/files/plan_file.h"
 #include "residua/measure/measure.h"
 #include "residua/reconstruct/query_answer.h"
 #include "residua/reconstruct/table_answers.h"
 #include "residua/select/lower_bound.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/select.h"
+#include "residua/text/choice_text.h"
+#include "residua/text/domain_text.h"
 
 namespace residua::python {
 namespace {
@@ -205,8 +208,8 @@ std::pair<Eigen::MatrixXd, Eigen::MatrixXd> CovariancesOf(const ResidualBasis& b
     const Eigen::MatrixXd products = sums * sums.transpose();
     return {queries * queries.transpose() - share * products, share * share * products};
   }
-  const Eigen::MatrixXd spread = queries * basis.residual;
-  const Eigen::VectorXd constant = queries * basis.constant;
+  const Eigen::MatrixXd spread = queries * basis.inverse->residual;
+  const Eigen::VectorXd constant = queries * basis.inverse->constant;
   return {spread * spread.transpose(), constant * constant.transpose()};
 }
 

@@ -6,88 +6,39 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <cmath>
 #include <memory>
 
 #include "python/binding/arrays.h"
 #include "python/binding/bindings.h"
 #include "python/binding/job.h"
 #include "residua/base/error.h"
-#include "residua/io/exploring_text.h"
-#include "residua/io/measurement_file.h"
-#include "residua/io/query_text.h"
-#include "residua/reconstruct/estimate.h"
-#include "residua/reconstruct/query_answer.h"
-#include "residua/reconstruct/table_answers.h"
-#include "residua/reconstruct/table_batches.h"
+#include "residua/files/verify_file.h"
+#include "residua/measure/measure.h"
+#include "residua/release/release.h"
+#include "residua/text/choice_text.h"
+#include "residua/text/domain_text.h"
 
 namespace residua::python {
 namespace {
 
 namespace nb = nanobind;
 
-std::vector<ResidualView> ViewsOf(const std::vector<NoisyResidual>& residuals) {
-  std::vector<ResidualView> views;
-  views.reserve(residuals.size());
-  for (const NoisyResidual& residual : residuals) views.push_back(ViewOf(residual));
-  return views;
+std::shared_ptr<const Release> LoadRelease(const std::filesystem::path& path) {
+  return RunJob([&](const Job& job) { return Release::Load(path, job.stop.get_token()); });
 }
 
-std::shared_ptr<Release> LoadRelease(const std::filesystem::path& path) {
-  return RunJob([&](const Job& job) {
-    const MeasurementFile file(path);
-    std::vector<NoisyResidual> residuals;
-    file.ForEach([&](NoisyResidual&& residual) {
-      if (job.stop.stop_requested()) Fail(ErrorKind::kStopped, "{}: not read", path.string());
-      residuals.push_back(std::move(residual));
-    });
-    return std::make_shared<Release>(file.plan_file(), std::move(residuals));
-  });
-}
-
-// Written like any file that residua measured; its plan names no data, which may be anywhere now.
 void SaveRelease(const Release& release, const std::filesystem::path& path) {
-  if (std::filesystem::exists(path)) {
-    Fail(ErrorKind::kRefused,
-         "{}: exists already; a measurement is paid for and not overwritten, choose another path",
-         path.string());
-  }
   RunJob([&](const Job&) {
-    MeasurementWriter writer(path, {release.plan(), {}});
-    for (const NoisyResidual& residual : release.residuals()) writer.Write(residual);
-    writer.Finish();
+    release.Save(path);
     return 0;
   });
 }
 
-// A table as it is published, one number an answer; a single variance stands for all.
-struct TableNumbers {
-  std::vector<double> estimates;
-  std::vector<double> variances;
-};
-
-std::vector<TableNumbers> ReconstructAnswers(const Release& release,
-                                             const std::vector<AttributeSet>& tables,
-                                             const std::string& answers) {
-  const std::vector<AxisAnswers> all_axes = AxesOf(release.plan(), ParseAnswerKind(answers));
-  std::vector<TableNumbers> numbers(tables.size());
-  ReconstructTables(release.index(), tables, {}, [&](size_t t, std::span<const double> counts) {
-    std::vector<const AxisAnswers*> axes;
-    for (const int i : tables[t]) axes.push_back(&all_axes[static_cast<size_t>(i)]);
-    numbers[t].variances = AnswerVariances(release.index(), tables[t], axes);
-    if (numbers[t].variances.size() == 1) {
-      numbers[t].estimates.assign(counts.begin(), counts.end());
-    } else {
-      numbers[t].estimates = AnswerTable(counts, axes);
-    }
-  });
-  return numbers;
-}
-
 nb::list TablesOf(const Release& release, const std::vector<AttributeSet>& tables,
                   const std::string& answers) {
+  const AnswerKind kind = ParseAnswerKind(answers);
   std::vector<TableNumbers> numbers =
-      RunJob([&](const Job&) { return ReconstructAnswers(release, tables, answers); });
+      RunJob([&](const Job&) { return release.Tables(tables, kind); });
   nb::list result;
   for (TableNumbers& table : numbers) {
     result.append(
@@ -101,7 +52,7 @@ using Question = std::pair<std::string, std::vector<std::pair<std::string, std::
 
 ProductQuery QueryOf(const Release& release, const Question& question) {
   const Domain& domain = release.plan().domain;
-  std::vector<AttributeWeights> factors = ParseQuestion(question.first, domain).factors();
+  std::vector<AttributeWeights> factors = release.Question(question.first).factors();
   for (const auto& [name, weights] : question.second) {
     factors.push_back({FindAttribute(domain, name), weights});
   }
@@ -109,18 +60,12 @@ ProductQuery QueryOf(const Release& release, const Question& question) {
 }
 
 std::pair<double, double> AnswerQuestion(const Release& release, const Question& question) {
-  const ProductQuery query = QueryOf(release, question);
-  CheckDetermined(release.index(), query);
-  const Estimate estimate = Answer(release.index(), query);
+  const Estimate estimate = release.Answer(QueryOf(release, question));
   return {estimate.value, estimate.variance};
 }
 
 double CovarianceOfQuestions(const Release& release, const Question& a, const Question& b) {
-  const ProductQuery query_a = QueryOf(release, a);
-  const ProductQuery query_b = QueryOf(release, b);
-  CheckDetermined(release.index(), query_a);
-  CheckDetermined(release.index(), query_b);
-  return Covariance(release.index(), query_a, query_b);
+  return release.Covariance(QueryOf(release, a), QueryOf(release, b));
 }
 
 // In 64 bits, or as texts of the digits where those are too few.
@@ -148,19 +93,14 @@ std::optional<std::pair<double, double>> RatioOf(std::pair<double, double> a,
   return std::pair(interval->lower, interval->upper);
 }
 
-void VerifyRelease(const std::filesystem::path& path) {
+void Verify(const std::filesystem::path& path) {
   RunJob([&](const Job&) {
-    VerifyMeasurements(MeasurementFile(path));
+    VerifyFile(path);
     return 0;
   });
 }
 
 }  // namespace
-
-Release::Release(PlanFile plan, std::vector<NoisyResidual> residuals)
-    : plan_(std::move(plan)),
-      residuals_(std::move(residuals)),
-      index_(plan_.plan.domain, BasisOfAttributes(plan_.plan), ViewsOf(residuals_)) {}
 
 void BindReleases(nb::module_& module) {
   nb::class_<Release>(module, "Release")
@@ -177,7 +117,7 @@ void BindReleases(nb::module_& module) {
           },
           nb::arg("attributes"));
   module.def("load_release", &LoadRelease, nb::arg("path"));
-  module.def("verify_release", &VerifyRelease, nb::arg("path"));
+  module.def("verify_file", &Verify, nb::arg("path"));
   module.def("quantile", &TwoSidedQuantile, nb::arg("confidence"));
   module.def("ratio", &RatioOf, nb::arg("a"), nb::arg("b"), nb::arg("covariance"),
              nb::arg("confidence"));

@@ -8,7 +8,7 @@
 #include "python/binding/bindings.h"
 #include "python/binding/described.h"
 #include "residua/base/error.h"
-#include "residua/io/spec.h"
+#include "residua/files/spec.h"
 #include "residua/model/symmetry.h"
 
 namespace residua::python {
@@ -19,17 +19,17 @@ Spec ParseDescribed(const DescribedSpec& described) {
   try {
     return ParseSpec(described.text, described.name);
   } catch (const Error& error) {
-    std::string message = error.what();
-    if (!described.is_file && message.starts_with(described.name + ":")) {
-      // Nobody has seen the text: its lines mean nothing.
-      message.erase(0, message.find(": ") + 2);
-      // Nor have its matrices' files been seen, each a line a row.
-      const std::string folder = std::filesystem::path(described.name).parent_path().string();
-      if (const size_t file = message.find(folder + "/"); file != std::string::npos) {
-        message.replace(file, message.find(':', file) + 1 - file, "row ");
-      }
+    if (described.is_file) throw;
+    // Nobody has seen the text, nor the files of its matrices: their names and lines mean nothing.
+    std::string place = PlainWords(error.place());
+    const size_t end = place.starts_with(described.name) ? place.find(": ") : std::string::npos;
+    place = end == std::string::npos ? "" : place.substr(end + 2);
+    const std::string folder = std::filesystem::path(described.name).parent_path().string();
+    if (const size_t file = place.find(folder + "/"); file != std::string::npos) {
+      place.replace(file, place.rfind(':') + 1 - file, "row ");
     }
-    throw Error(error.kind(), message);
+    throw Error(error.kind(), place.empty() ? Words() : Words{place}, error.problem(),
+                error.remedy());
   }
 }
 

@@ -1,52 +1,51 @@
 #include "python/binding/words.h"
 
-#include <regex>
-#include <vector>
+#include <algorithm>
 
 namespace residua::python {
 namespace {
 
-struct Translation {
-  std::regex command_line;
-  std::string python;
-};
+// max_std_dev of max-std-dev.
+std::string ArgumentName(std::string name) {
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
 
-const std::vector<Translation>& Translations() {
-  static const std::vector<Translation> translations = [] {
-    const std::vector<std::pair<const char*, const char*>> texts = {
-        {"choose another -o", "choose another path"},
-        {"add --data FILE", "pass it to measure"},
-        {"make tables of it with residua tables", "load it with residua.load"},
-        {R"(residua ledger forgive (\d+) --ledger (.*) --reason \.\.\.)",
-         R"re(residua.Ledger("$2").forgive($1, reason=...))re"},
-        {R"(residua ledger forgive (\d+))", "Ledger.forgive($1, reason=...)"},
-        {R"(residua ledger grant --rho (\S+) --reason \.\.\.)", "Ledger.grant(rho=$1, reason=...)"},
-        {"residua measure PLAN --again", "measure(..., again=True)"},
-        {"make one with residua measure PLAN", "make one with measure and save"},
-        {"residua measure makes one", "measuring makes one"},
-        {"make one with residua plan SPEC -o PLAN", "make one with Plan.save"},
-        {"another ledger with --ledger and", "another ledger and"},
-        {"max-std-dev", "max_std_dev"},
-        {"target-loss", "target_loss"},
-        {"null = true", "null=True"},
-        {"outside = \"", "outside=\""},
-    };
-    std::vector<Translation> compiled;
-    for (const auto& [command_line, python] : texts) {
-      compiled.push_back({std::regex(command_line), python});
-    }
-    return compiled;
-  }();
-  return translations;
+std::string CallWords(const Phrase& phrase) {
+  const auto& arguments = phrase.arguments;
+  switch (phrase.kind) {
+    case Phrase::Kind::kSetting:
+      return fmt::format("{}={}", arguments[0], arguments[1] == "true" ? "True" : arguments[1]);
+    case Phrase::Kind::kOption:
+      return ArgumentName(arguments[0]);
+    case Phrase::Kind::kOtherOutput:
+      return "choose another path";
+    case Phrase::Kind::kNameData:
+      return "pass it to measure";
+    case Phrase::Kind::kForgive:
+      return arguments.size() == 1 ? fmt::format("Ledger.forgive({}, reason=...)", arguments[0])
+                                   : fmt::format("residua.Ledger(\"{}\").forgive({}, reason=...)",
+                                                 arguments[1], arguments[0]);
+    case Phrase::Kind::kGrant:
+      return fmt::format("Ledger.grant(rho={}, reason=...)", arguments[0]);
+    case Phrase::Kind::kMeasureAgain:
+      return "measure(..., again=True)";
+    case Phrase::Kind::kOtherLedger:
+      return "keep another ledger";
+    case Phrase::Kind::kMakePlan:
+      return "make one with Plan.save";
+    case Phrase::Kind::kMakeMeasurements:
+      return "make one with measure and save";
+    case Phrase::Kind::kMakeLedger:
+      return "measuring makes one";
+    case Phrase::Kind::kMakeTables:
+      return "load it with residua.load";
+  }
+  RESIDUA_CHECK(false);
 }
 
 }  // namespace
 
-std::string PythonWords(std::string message) {
-  for (const Translation& translation : Translations()) {
-    message = std::regex_replace(message, translation.command_line, translation.python);
-  }
-  return message;
-}
+std::string Worded(const Error& error) { return error.Message(CallWords); }
 
 }  // namespace residua::python

@@ -2,9 +2,11 @@
 
 #include <string>
 
+#include "residua/base/error.h"
+
 namespace residua::python {
 
-// The library's messages speak of the command line where a remedy is a command; here it is a call.
-std::string PythonWords(std::string message);
+// The error as one line, its remedies as arguments and calls.
+std::string Worded(const Error& error);
 
 }  // namespace residua::python

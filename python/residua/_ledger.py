@@ -47,7 +47,8 @@ class Ledger:
 
     def entries(self) -> pd.DataFrame:
         """Every line: id, kind (granted, reserved, spent, forgiven, refused), time (UTC), rho,
-        delta, the exact pcost, the plan's digest, what it was for, and for which neighbours.
+        delta, the exact pcost, the plan's digest, what it was for, for which neighbours, and a
+        note if another ledger has the spend as well.
 
         A spend is "reserved" before noise is drawn and "spent" when it is done; both count.
 
@@ -56,7 +57,7 @@ class Ledger:
         ['granted', 'spent']
         """
         columns = ["id", "kind", "time", "rho", "delta", "pcost", "plan", "what", "neighbours"]
-        frame = pd.DataFrame(_residua.ledger_entries(self.path), columns=columns)
+        frame = pd.DataFrame(_residua.ledger_entries(self.path), columns=[*columns, "note"])
         frame["time"] = pd.to_datetime(frame["time"], utc=True)
         frame["pcost"] = [Fraction(text) for text in frame["pcost"]]
         return frame
@@ -102,4 +103,5 @@ class Ledger:
 
     def __repr__(self) -> str:
         granted, spent = self.balance
-        return f"<residua.Ledger {self.path}: rho {float(spent):.6g} of {float(granted):.6g} spent>"
+        spent_text, granted_text = _residua.text_of_spent(str(spent), str(granted))
+        return f"<residua.Ledger {self.path}: rho {spent_text} of {granted_text} spent>"

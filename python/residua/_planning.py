@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 import itertools
 import os
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,14 +57,14 @@ class Privacy:
     def __repr__(self) -> str:
         return (
             f"<residua.Privacy: rho {_text_above(self.rho)}, "
-            f"epsilon {_text_above(self.epsilon)} at delta {self.delta:g}; {self.neighbours}>"
+            f"epsilon {_text_above(self.epsilon)} at delta {_residua.text_above(repr(self.delta))}; "
+            f"{self.neighbours}>"
         )
 
 
 def _text_above(number: float) -> str:
     """Six digits, never below the number."""
-    exact = Decimal(number)
-    return f"{exact.normalize(Context(prec=6, rounding=ROUND_CEILING)):g}"
+    return _residua.text_above(str(Fraction(number)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -438,14 +438,15 @@ class Plan:
         `data`: a pandas or polars DataFrame, a pyarrow Table, anything with ``__arrow_c_stream__``,
         or the path of a CSV, Parquet or JSON file; where the plan's spec says, if it is left out.
         `ledger`: where the budget of this data is kept. A file has its ledger beside it, named
-        after it; rows in memory need one named, always the same for the same data.
+        after it; rows in memory need one named, always the same for the same data. If you name
+        another for a file that has one beside it, the spend is in both, and a warning says so.
 
         The spend is in the ledger, on disk, before noise is drawn. `to` writes the measurement file
-        as well, and confirms the spend once it is in place: use it where a release must not be
+        as well, and confirms the spend once it is complete: use it where a release must not be
         lost. Otherwise the release is in memory, the spend is confirmed once all is measured, and
         it counts whether or not it is saved later.
 
-        A plan is measured once; `again` is a new spend. `threads`: 0 for one a processor.
+        A plan is measured once; `again` is a new spend. `threads`: 0 for one per processor.
         `progress`: a bar by tqdm, if it is installed, for work over a second; False for none.
         Ctrl-C stops, and the ledger tells the truth: what may have met noise stays reserved.
 
@@ -474,6 +475,12 @@ class Plan:
                 threads,
                 show,
             )
+        if measured.ledger_beside:
+            warnings.warn(
+                f"{measured.ledger_beside} lies beside the data, and {measured.ledger} was named; "
+                "the spend is in both ledgers",
+                stacklevel=2,
+            )
         return Release(measured.release, measured.notes)
 
     def plot_errors(self, ax: Axes | None = None) -> Axes:
@@ -500,5 +507,5 @@ class Plan:
         s = self._summary
         return (
             f"<residua.Plan: {s['num_tables']:,.0f} tables of {len(self._attributes)} attributes, "
-            f"{s['num_cells']:,.0f} cells, rho {self.privacy.rho:.6g}>"
+            f"{s['num_cells']:,.0f} cells, rho {_text_above(self.privacy.rho)}>"
         )

@@ -108,16 +108,7 @@ def verify(path: str | os.PathLike[str]) -> None:
     >>> rs.plan(rs.Domain(a=5), marginals=1, rho=1).save("plan.json")
     >>> rs.verify("plan.json")
     """
-    file = Path(path)
-    try:
-        with file.open("rb") as stream:
-            is_measurement = stream.read(4) == b"PAR1"
-    except OSError as error:
-        raise _residua.Error(f"{file}: {(error.strerror or 'cannot be read').lower()}") from None
-    if is_measurement:
-        _residua.verify_release(file)
-    else:
-        _residua.read_plan(file).verify()
+    _residua.verify_file(Path(path))
 
 
 class Release:

@@ -67,6 +67,30 @@ def test_a_file_has_its_ledger_beside_it(small, sexes):
         small.measure("sexes.csv", to="m.parquet", again=True)
 
 
+def test_a_ledger_beside_the_data_is_not_bypassed(small, sexes):
+    sexes.to_csv("sexes.csv", index=False)
+    small.measure("sexes.csv")
+    with pytest.raises(rs.Refused, match="sexes.csv.ledger: this plan was measured before"):
+        small.measure("sexes.csv", ledger="b.ledger")
+    with pytest.raises(rs.Refused, match="sexes.csv.ledger: the budget does not allow it"):
+        small.measure("sexes.csv", ledger="b.ledger", again=True)
+    rs.Ledger("sexes.csv.ledger").grant(rho=1, reason="a test")
+    with pytest.warns(UserWarning, match="sexes.csv.ledger lies beside the data, and b.ledger was named"):
+        small.measure("sexes.csv", ledger="b.ledger", again=True)
+    assert kinds("b.ledger") == ["granted", "spent"]
+    assert kinds("sexes.csv.ledger")[-1] == "spent"
+    assert rs.Ledger("sexes.csv.ledger").entries()["note"].iloc[-1].endswith("b.ledger")
+
+
+def test_data_with_several_names_needs_its_ledger_named(small, sexes):
+    sexes.to_csv("sexes.csv", index=False)
+    os.link("sexes.csv", "linked.csv")
+    with pytest.raises(rs.Refused, match="2 names"):
+        small.measure("linked.csv")
+    assert not Path("linked.csv.ledger").exists()
+    small.measure("linked.csv", ledger="linked.csv.ledger")
+
+
 def test_bad_values_spend_nothing(small):
     with pytest.raises(rs.Error, match="has the value 'other'"):
         small.measure(pd.DataFrame({"sex": ["other"]}), ledger="a.ledger")

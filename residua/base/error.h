@@ -2,11 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <new>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
+#include <variant>
+#include <vector>
 
 namespace residua {
 
@@ -18,16 +22,68 @@ enum class ErrorKind { kBadInput, kTooLarge, kIo, kRefused, kEntropy, kStopped, 
 // Control characters, line breaks among them, as \x0a: names and values from files may hold any.
 std::string WithoutControls(std::string_view text);
 
-// The only exception type residua throws on purpose. `what()` is one line that names the file, the
-// key or the parameter, and the remedy.
+// Something to set, name or do that each front end has its own words for: a flag or a command of
+// the command line, an argument or a call in Python. It is passed to Fail like any other argument.
+struct Phrase {
+  enum class Kind {
+    kSetting,           // of an attribute, {name, value}: outside = "drop"
+    kOption,            // of the call, {name}: --max-std-dev
+    kOtherOutput,       // choose another place to write to
+    kNameData,          // say where the data is
+    kForgive,           // a spend that came to nothing: {entry, ledger}, or {entry}
+    kGrant,             // more budget: {rho}
+    kMeasureAgain,      // as a new spend
+    kOtherLedger,       // keep another ledger
+    kMakePlan,          // the file that is needed
+    kMakeMeasurements,  // likewise
+    kMakeLedger,        // what makes a ledger
+    kMakeTables,        // from a measurement file
+  };
+  Kind kind;
+  std::vector<std::string> arguments = {};
+};
+
+}  // namespace residua
+
+// A mark that Fail finds again.
+template <>
+struct fmt::formatter<residua::Phrase> {
+  constexpr auto parse(fmt::format_parse_context& context) { return context.begin(); }
+  fmt::format_context::iterator format(const residua::Phrase& phrase,
+                                       fmt::format_context& context) const;
+};
+
+namespace residua {
+
+// Text, and phrases in it.
+using Words = std::vector<std::variant<std::string, Phrase>>;
+using PhraseWords = std::function<std::string(const Phrase&)>;
+
+// The library's own words for a phrase, which name no flag, command or call.
+std::string PlainWords(const Phrase& phrase);
+std::string PlainWords(const Words& words);
+
+// The only exception type residua throws on purpose. Its parts are data, so that front ends can
+// word them for their users; `what()` is one line, "PLACE: PROBLEM; REMEDY", in plain words.
 class Error : public std::runtime_error {
  public:
-  Error(ErrorKind kind, std::string_view message)
-      : std::runtime_error(WithoutControls(message)), kind_(kind) {}
+  Error(ErrorKind kind, Words place, Words problem, Words remedy);
+
   ErrorKind kind() const { return kind_; }
+  const Words& place() const { return place_; }  // a file, a line, a key, a parameter; may be empty
+  const Words& problem() const { return problem_; }
+  const Words& remedy() const { return remedy_; }  // may be empty
+
+  // The line, with `words` for its phrases.
+  std::string Message(const PhraseWords& words) const;
+  // The same error, with `place` in front of its own place.
+  Error At(std::string_view place) const;
+  // The same error, with `subject` in front of its problem.
+  Error About(std::string_view subject) const;
 
  private:
   ErrorKind kind_;
+  Words place_, problem_, remedy_;
 };
 
 // The message of any exception, in words: memory that ran out says so.
@@ -38,9 +94,58 @@ inline std::string MessageOf(const std::exception& error) {
   return error.what();
 }
 
+namespace internal {
+
+// Text without control characters, so that none is taken for a mark of Fail's; all else as it is.
+template <typename Argument>
+decltype(auto) SafeArgument(const Argument& argument) {
+  if constexpr (std::is_convertible_v<const Argument&, std::string_view>) {
+    return WithoutControls(argument);
+  } else {
+    return (argument);
+  }
+}
+
+Error MakeError(ErrorKind kind, fmt::string_view format, fmt::format_args arguments);
+Words MakeWords(fmt::string_view format, fmt::format_args arguments);
+
+}  // namespace internal
+
+// Text with phrases in it.
+template <typename... Args>
+Words WordsOf(fmt::format_string<Args...> format, Args&&... args) {
+  return [&](const auto&... safe) {
+    return internal::MakeWords(fmt::string_view(format), fmt::make_format_args(safe...));
+  }(internal::SafeArgument(args)...);
+}
+
+// An Error. The format reads "PLACE: PROBLEM; REMEDY": it has a place if it begins with
+// "{}: ", and a remedy if it has a "; ", the first of which stands before it. What the arguments
+// hold changes nothing about that.
+template <typename... Args>
+Error ErrorOf(ErrorKind kind, fmt::format_string<Args...> format, Args&&... args) {
+  return [&](const auto&... safe) {
+    return internal::MakeError(kind, fmt::string_view(format), fmt::make_format_args(safe...));
+  }(internal::SafeArgument(args)...);
+}
+
+// Throws it.
 template <typename... Args>
 [[noreturn]] void Fail(ErrorKind kind, fmt::format_string<Args...> format, Args&&... args) {
-  throw Error(kind, fmt::format(format, std::forward<Args>(args)...));
+  throw ErrorOf(kind, format, std::forward<Args>(args)...);
+}
+
+// Runs `work`. An error of its own gets `place` in front, unless that is empty or its place begins
+// with it.
+template <typename Work>
+auto AtPlace(std::string_view place, const Work& work) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    const bool is_named = !error.place().empty() && PlainWords(error.place()).starts_with(place);
+    if (error.kind() == ErrorKind::kBroken || place.empty() || is_named) throw;
+    throw error.At(place);
+  }
 }
 
 // A broken invariant is a bug in residua, and is checked in release builds: a wrong release is

@@ -1,5 +1,6 @@
 #include "residua/base/rational.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -80,6 +81,12 @@ Truncated Truncate(const Rational& value, int bits) {
   }
 }
 
+// One in the last of `digits` digits of a positive number.
+double LastDigit(double value, int digits) {
+  return std::max(std::pow(10.0, std::floor(std::log10(value)) - (digits - 1)),
+                  std::numeric_limits<double>::denorm_min());
+}
+
 }  // namespace
 
 Rational ParseRational(std::string_view text, std::string_view what) {
@@ -130,14 +137,32 @@ double ToDoubleUp(const Rational& value) {
   return std::nextafter(down, std::numeric_limits<double>::infinity());
 }
 
-std::string TextAbove(const Rational& value) {
+std::string TextAbove(const Rational& value, int digits) {
   RESIDUA_CHECK(value >= 0);
   const double above = ToDoubleUp(value);
-  std::string text = fmt::format("{:.6g}", above);
-  if (ParseRational(text, "a number") >= value) return text;
-  // One more in the last of six digits.
-  const double unit = std::pow(10.0, std::floor(std::log10(above)) - 5);
-  return fmt::format("{:.6g}", above + unit);
+  std::string text = fmt::format("{:.{}g}", above, digits);
+  if (!std::isfinite(above) || ParseRational(text, "a number") >= value) return text;
+  return fmt::format("{:.{}g}", above + LastDigit(above, digits), digits);
+}
+
+std::string TextBelow(const Rational& value, int digits) {
+  RESIDUA_CHECK(value >= 0);
+  const double below = ToDoubleDown(value);
+  std::string text = fmt::format("{:.{}g}", below, digits);
+  if (ParseRational(text, "a number") <= value) return text;
+  return fmt::format("{:.{}g}", below - LastDigit(below, digits), digits);
+}
+
+SpentText TextOfSpent(const Rational& spent, const Rational& granted) {
+  constexpr int kMaxDigits = 15;  // that doubles tell apart
+  for (int digits = kTextDigits; spent <= granted && digits <= kMaxDigits; ++digits) {
+    SpentText text{TextAbove(spent, digits), TextBelow(granted, digits)};
+    if (std::isinf(ToDoubleUp(spent)) ||
+        ParseRational(text.spent, "a number") <= ParseRational(text.granted, "a number")) {
+      return text;
+    }
+  }
+  return {TextAbove(spent), TextBelow(granted)};
 }
 
 Integer Binomial(uint64_t n, uint64_t k) {

@@ -27,7 +27,18 @@ double ToDoubleDown(const Rational& value);
 
 Integer Binomial(uint64_t n, uint64_t k);
 
-// Six significant digits, never below a value that is not negative.
-std::string TextAbove(const Rational& value);
+// A value that is not negative in at most `digits` significant digits, never below it and never
+// above it. Everything that is promised or spent is printed above, what is granted below.
+inline constexpr int kTextDigits = 6;
+std::string TextAbove(const Rational& value, int digits = kTextDigits);
+std::string TextBelow(const Rational& value, int digits = kTextDigits);
+
+// What was spent above and what was granted below, in as many digits more as it takes for the first
+// not to look larger than the second if it is not: "0.3333333333" and "0.3333333333".
+struct SpentText {
+  std::string spent;
+  std::string granted;
+};
+SpentText TextOfSpent(const Rational& spent, const Rational& granted);
 
 }  // namespace residua

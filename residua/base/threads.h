@@ -1,15 +1,54 @@
 #pragma once
 
+#if !defined(RESIDUA_SERIAL)
 #include <tbb/blocked_range.h>
+#include <tbb/enumerable_thread_specific.h>
 #include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
+#endif
 
 #if defined(__SANITIZE_THREAD__)
 #include <sanitizer/tsan_interface.h>
 #endif
 
 namespace residua {
+
+#if defined(RESIDUA_SERIAL)
+
+// Built without threads: the same calls, and the caller's thread does all the work.
+template <typename Index, typename Body>
+void ParallelFor(Index first, Index last, const Body& body) {
+  for (Index k = first; k < last; ++k) body(k);
+}
+
+template <typename Index, typename Body>
+void ParallelForStretches(Index first, Index last, const Body& body) {
+  if (first < last) body(first, last);
+}
+
+template <typename Value>
+class PerThread {
+ public:
+  Value& local() { return value_; }
+
+ private:
+  Value value_;
+};
+
+class Threads {
+ public:
+  explicit Threads(int) {}
+
+  int count() const { return 1; }
+
+  template <typename Work>
+  void Run(const Work& work) {
+    work();
+  }
+};
+
+#else
 
 // What happened before a piece of parallel work happens before all its parts, and these before what
 // comes after. ThreadSanitizer cannot see it, as it happens within oneTBB's library, and is told.
@@ -65,6 +104,10 @@ void ParallelForStretches(Index first, Index last, const Body& body) {
                     });
 }
 
+// A value for each thread that asks for its own.
+template <typename Value>
+using PerThread = tbb::enumerable_thread_specific<Value>;
+
 // A number of threads to run parallel work with; 0 is as many as there are processors.
 class Threads {
  public:
@@ -84,5 +127,7 @@ class Threads {
  private:
   tbb::task_arena arena_;
 };
+
+#endif
 
 }  // namespace residua

@@ -1,11 +1,12 @@
 #include "residua/basis/integer_basis.h"
 
-#include <Eigen/Dense>
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
+#include "residua/basis/dense_algebra.h"
 
 namespace residua {
 namespace {
@@ -91,23 +92,21 @@ SplitStrategy SplitUserStrategy(const QuerySpace& space, const Attribute& attrib
                                                   attribute.strategy.num_rows, attribute.size);
   MatrixXd rows = strategy;
   if (!space.is_full()) {
-    rows = space.dense_columns.transpose()
-               .colPivHouseholderQr()
-               .solve(MatrixXd(strategy.transpose()))
-               .transpose();
+    const LeastSquares solver(space.dense_columns.transpose());
+    rows = solver.Solve(MatrixXd(strategy.transpose())).transpose();
   }
-  const MatrixXd x = rows.transpose() * rows;
+  const MatrixXd x = TransposedProduct(rows, rows);
   const Eigen::LDLT<MatrixXd> solver(x);
   RESIDUA_CHECK(solver.info() == Eigen::Success);
   const VectorXd solved = solver.solve(space.ones);
   const double c = 1 / space.ones.dot(solved);
   MatrixXd gram = x - c * space.ones * space.ones.transpose();
   // Of any size; scaled so that a cell's privacy cost is at most 1, as for optimised strategies.
-  const VectorXd costs =
-      space.is_full()
-          ? VectorXd(gram.diagonal())
-          : VectorXd(
-                (gram * space.dense_columns).cwiseProduct(space.dense_columns).colwise().sum());
+  const VectorXd costs = space.is_full() ? VectorXd(gram.diagonal())
+                                         : VectorXd(Product(gram, space.dense_columns)
+                                                        .cwiseProduct(space.dense_columns)
+                                                        .colwise()
+                                                        .sum());
   return {gram / costs.maxCoeff(), c * solved};
 }
 

@@ -1,8 +1,9 @@
 #include "residua/basis/query_space.h"
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
 #include "residua/base/error.h"
+#include "residua/basis/dense_algebra.h"
 #include "residua/basis/row_space.h"
 
 namespace residua {
@@ -37,11 +38,11 @@ QuerySpace::QuerySpace(const Attribute& attribute)
   }
   dense_columns = Dense(columns);
   // Solved through an orthogonal decomposition of C^T: the user's rows may be nearly dependent.
-  const Eigen::ColPivHouseholderQR<MatrixXd> solver(dense_columns.transpose());
-  ones = solver.solve(VectorXd::Ones(attribute.size));
+  const LeastSquares solver(dense_columns.transpose());
+  ones = solver.Solve(VectorXd(VectorXd::Ones(attribute.size)));
   const Eigen::Map<const RowMajorMatrix> custom(attribute.custom.entries.data(),
                                                 attribute.custom.num_rows, attribute.size);
-  queries = QueryMatrix(MatrixXd(solver.solve(custom.transpose()).transpose()));
+  queries = QueryMatrix(MatrixXd(solver.Solve(MatrixXd(custom.transpose())).transpose()));
 }
 
 }  // namespace residua

@@ -1,12 +1,15 @@
 #include "residua/basis/residual_basis.h"
 
-#include <Eigen/Dense>
+#include <Eigen/Cholesky>
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <functional>
 
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
+#include "residua/basis/basis_inverse.h"
+#include "residua/basis/dense_algebra.h"
 #include "residua/basis/query_matrix.h"
 
 namespace residua {
@@ -30,10 +33,11 @@ MatrixXd RightInverse(const Attribute& attribute, const MatrixXd& stacked) {
   if (stacked.rows() == stacked.cols()) {
     inverse = stacked.partialPivLu().inverse();
   } else {
-    inverse = stacked.transpose() * (stacked * stacked.transpose()).ldlt().solve(identity);
+    const MatrixXd weights = ProductTransposed(stacked, stacked).ldlt().solve(identity);
+    inverse = TransposedProduct(stacked, weights);
   }
   // Not-a-number fails this comparison too.
-  if ((stacked * inverse - identity).cwiseAbs().maxCoeff() <= kReproduced) return inverse;
+  if ((Product(stacked, inverse) - identity).cwiseAbs().maxCoeff() <= kReproduced) return inverse;
   Fail(ErrorKind::kRefused,
        "the basis of attribute '{}' is degenerate: its rows and the total do not determine the "
        "queries",
@@ -144,8 +148,8 @@ ResidualBasis BasisFromMatrix(const Attribute& attribute, IntegerMatrix matrix) 
     stacked.data()[static_cast<size_t>(n) + k] = static_cast<double>(matrix.entries[k]);
   }
   const MatrixXd inverse = RightInverse(attribute, stacked);
-  basis.constant = inverse.col(0) * scale;
-  basis.residual = inverse.rightCols(matrix.num_rows);
+  basis.inverse =
+      std::make_shared<BasisInverse>(inverse.col(0) * scale, inverse.rightCols(matrix.num_rows));
   if (matrix.num_rows < n - 1) {
     for (int64_t q = 0; q < queries.num_answers(); ++q) {
       const VectorXd row = queries.Row(q);
@@ -156,8 +160,9 @@ ResidualBasis BasisFromMatrix(const Attribute& attribute, IntegerMatrix matrix) 
       }
     }
   }
-  const VectorXd residual = queries.QuadraticForms(basis.residual * basis.residual.transpose());
-  const VectorXd constant = queries.Apply(basis.constant).cwiseAbs2();
+  const MatrixXd& spread = basis.inverse->residual;
+  const VectorXd residual = queries.QuadraticForms(ProductTransposed(spread, spread));
+  const VectorXd constant = queries.Apply(basis.inverse->constant).cwiseAbs2();
   basis.mean = {residual.mean(), constant.mean()};
   std::vector<QueryVariance> points;
   points.reserve(static_cast<size_t>(queries.num_answers()));
@@ -167,18 +172,6 @@ ResidualBasis BasisFromMatrix(const Attribute& attribute, IntegerMatrix matrix) 
   basis.peaks = UpperRightHull(std::move(points));
   basis.matrix = std::move(matrix);
   return basis;
-}
-
-QueryCovariance CovarianceOf(const ResidualBasis& basis, const Eigen::VectorXd& query_a,
-                             const Eigen::VectorXd& query_b) {
-  RESIDUA_CHECK(query_a.size() == basis.size && query_b.size() == basis.size);
-  if (basis.is_identity()) {
-    const auto n = static_cast<double>(basis.size);
-    const double sums = query_a.sum() * query_b.sum();
-    return {query_a.dot(query_b) - sums / n, sums / (n * n)};
-  }
-  return {(basis.residual.transpose() * query_a).dot(basis.residual.transpose() * query_b),
-          query_a.dot(basis.constant) * query_b.dot(basis.constant)};
 }
 
 }  // namespace residua

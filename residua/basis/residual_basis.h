@@ -1,7 +1,7 @@
 #pragma once
 
-#include <Eigen/Core>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "residua/base/rational.h"
@@ -9,6 +9,8 @@
 #include "residua/model/attribute.h"
 
 namespace residua {
+
+struct BasisInverse;  // basis/basis_inverse.h, which needs dense algebra
 
 // What one query of an attribute contributes to the variance of a table cell: `residual` if the
 // base mechanism contains the attribute (its diagonal entry of W P Gamma Gamma^T P^T W^T),
@@ -28,11 +30,10 @@ struct QueryVariance {
 // `squared_sensitivity`, with a noise variance `variance_factor` times the base mechanism's, so
 // that
 //   privacy_cost = squared_sensitivity / variance_factor.
-// With an IntegerMatrix, Sub = matrix, Gamma = I, and [1^T; matrix]^-1 = [`constant` | `residual`]
-// = [z | P]. Where the attribute's queries do not tell all cells apart, the matrix has fewer rows
-// and [z | P] is a right inverse with W = W (z 1^T + P matrix). With a SubtractionMatrix both are
-// left empty: z = 1/n, and P applied to what Sub would give is (1/n)(I - 1 1^T / n) applied to what
-// H gives.
+// With an IntegerMatrix, Sub = matrix, Gamma = I, and [1^T; matrix]^-1 = [z | P] is `inverse`.
+// Where the attribute's queries do not tell all cells apart, the matrix has fewer rows and [z | P]
+// is a right inverse with W = W (z 1^T + P matrix). With a SubtractionMatrix there is none: z =
+// 1/n, and P applied to what Sub would give is (1/n)(I - 1 1^T / n) applied to what H gives.
 struct ResidualBasis {
   int64_t size = 0;  // number of cells
   double privacy_cost = 0;
@@ -42,26 +43,18 @@ struct ResidualBasis {
   Integer squared_sensitivity;
   Integer variance_factor;
   ResidualMatrix matrix;
-  Eigen::VectorXd constant;
-  Eigen::MatrixXd residual;
+  std::shared_ptr<const BasisInverse> inverse;  // copies of the basis share it
 
   bool is_identity() const { return std::holds_alternative<SubtractionMatrix>(matrix); }
+  // Whether every query is determined by what is measured, not only the attribute's own.
+  bool tells_cells_apart() const {
+    return is_identity() || std::get<IntegerMatrix>(matrix).num_rows >= size - 1;
+  }
   // All else follows from the attribute and the matrix.
   bool operator==(const ResidualBasis& other) const {
     return size == other.size && num_answers == other.num_answers && matrix == other.matrix;
   }
 };
-
-// Of two queries of the attribute, each a vector over its cells: their covariance under noise of
-// variance 1 in the residual, q_a^T P Gamma Gamma^T P^T q_b, and the product of their answers on z,
-// (q_a^T z)(q_b^T z). The covariance of two product queries in a table is then
-//   sum over A' subset A of variance_{A'} prod_{i in A'} residual_i prod_{j in A\A'} constant_j.
-struct QueryCovariance {
-  double residual = 0;
-  double constant = 0;
-};
-QueryCovariance CovarianceOf(const ResidualBasis& basis, const Eigen::VectorXd& query_a,
-                             const Eigen::VectorXd& query_b);
 
 // The basis of ordinary marginals: Sub the subtraction matrix, measured as H = n I - 1 1^T with
 // noise variance n^2 times the base mechanism's (ResidualPlanner's discrete measurement algorithm).

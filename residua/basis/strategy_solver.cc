@@ -1,6 +1,7 @@
 #include "residua/basis/strategy_solver.h"
 
-#include <Eigen/Dense>
+#include <Eigen/Cholesky>
+#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <deque>
@@ -9,6 +10,7 @@
 
 #include "residua/base/error.h"
 #include "residua/base/stop.h"
+#include "residua/basis/dense_algebra.h"
 
 namespace residua {
 namespace {
@@ -69,9 +71,9 @@ class Accelerator {
     for (Index k = 0; k < count; ++k) {
       differences.col(k) = step - steps_[static_cast<size_t>(k)];
     }
-    MatrixXd normal = differences.transpose() * differences;
+    MatrixXd normal = TransposedProduct(differences, differences);
     normal.diagonal() *= 1 + 1e-10;
-    const VectorXd mix = normal.ldlt().solve(differences.transpose() * step);
+    const VectorXd mix = normal.ldlt().solve(TransposedProduct(differences, step));
     if (!mix.allFinite()) return next;
     for (Index k = 0; k < count; ++k) {
       const auto j = static_cast<size_t>(k);
@@ -117,21 +119,14 @@ StrategySolver::StrategySolver(const QuerySpace& space, BasisKind kind, Strategy
                                            : VectorXd(space.dense_columns.rowwise().sum());
     const MatrixXd rotation = MatrixXd(total.householderQr().householderQ()).transpose();
     projection_ = rotation.bottomRows(space.rank() - 1);
-    constant_ = total / static_cast<double>(num_cells);
-    embedding_ = projection_.transpose() - constant_ * (projection_ * space.ones).transpose();
-    columns_ = space.is_full() ? projection_ : MatrixXd(projection_ * space.dense_columns);
+    fixed_constant_ = total / static_cast<double>(num_cells);
+    embedding_ = projection_.transpose() - fixed_constant_ * (projection_ * space.ones).transpose();
+    columns_ = space.is_full() ? projection_ : Product(projection_, space.dense_columns);
   }
   log_lambda_ = VectorXd::Zero(num_cells);
   log_weight_ = VectorXd::Zero(goal == StrategyGoal::kMax ? space.queries.num_answers() : 0);
   weight_ = VectorXd::Constant(space.queries.num_answers(),
                                1 / static_cast<double>(space.queries.num_answers()));
-  Factor();
-}
-
-void StrategySolver::SetQueryWeights(const VectorXd& weight) {
-  RESIDUA_CHECK(goal_ == StrategyGoal::kMean && weight.size() == weight_.size());
-  weight_ = (1 - kSharedWeight) * weight / weight.sum() +
-            VectorXd::Constant(weight.size(), kSharedWeight / static_cast<double>(weight.size()));
   Factor();
 }
 
@@ -154,7 +149,7 @@ void StrategySolver::SpreadWeight() {
 
 void StrategySolver::Factor() {
   MatrixXd gram = space_->queries.Gram(weight_);
-  if (embedding_.size() > 0) gram = embedding_.transpose() * gram * embedding_;
+  if (embedding_.size() > 0) gram = Product(TransposedProduct(embedding_, gram), embedding_);
   const Eigen::LLT<MatrixXd> cholesky(gram);
   RESIDUA_CHECK(cholesky.info() == Eigen::Success);
   factor_ = cholesky.matrixL();
@@ -178,21 +173,21 @@ double StrategySolver::Evaluate(double trade_off, Evaluation* at) const {
     b += at->rank_one * space_->ones * direction_.transpose();
   }
   MatrixXd cells;  // C^T B
-  if (columns_.size() > 0) cells = columns_.transpose() * b;
+  if (columns_.size() > 0) cells = TransposedProduct(columns_, b);
   const MatrixXd& rows = columns_.size() > 0 ? cells : b;
   const MatrixXd scaled = at->lambda.cwiseSqrt().asDiagonal() * rows;
   MatrixXd m = MatrixXd::Zero(b.cols(), b.cols());
   m.selfadjointView<Eigen::Lower>().rankUpdate(scaled.transpose());
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(m);
-  const VectorXd& values = eigen.eigenvalues();
+  SymmetricEigen eigen = EigenOf(m);
+  const VectorXd& values = eigen.values;
   at->root = values.cwiseMax(kLeastEigenvalue * values.maxCoeff()).cwiseSqrt();
-  at->vectors = eigen.eigenvectors();
-  at->rotated.noalias() = b * at->vectors;
+  at->vectors = std::move(eigen.vectors);
+  at->rotated = Product(b, at->vectors);
   const VectorXd inverse_root = at->root.cwiseInverse();
   if (columns_.size() > 0) {
-    at->diagonal = (columns_.transpose() * at->rotated).cwiseAbs2() * inverse_root;
+    at->diagonal = Product(TransposedProduct(columns_, at->rotated).cwiseAbs2(), inverse_root);
   } else {
-    at->diagonal = at->rotated.cwiseAbs2() * inverse_root;
+    at->diagonal = Product(at->rotated.cwiseAbs2(), inverse_root);
   }
   at->trace = at->root.sum();
   at->lower_bound = at->trace * at->trace;
@@ -205,9 +200,9 @@ double StrategySolver::Evaluate(double trade_off, Evaluation* at) const {
               (direction_.transpose() * at->vectors);
     }
     factor_.triangularView<Eigen::Lower>().transpose().solveInPlace(dual);
-    at->inverse = dual * at->root.asDiagonal() * dual.transpose();
+    at->inverse = ProductTransposed(dual * at->root.asDiagonal(), dual);
     at->variance = space_->queries.QuadraticForms(
-        embedding_.size() > 0 ? MatrixXd(embedding_ * at->inverse * embedding_.transpose())
+        embedding_.size() > 0 ? ProductTransposed(Product(embedding_, at->inverse), embedding_)
                               : at->inverse);
     at->variance = at->variance.cwiseMax(kLeastVariance * at->variance.maxCoeff());
     objective += at->variance.maxCoeff() - weight_.dot(at->variance);
@@ -278,27 +273,29 @@ Strategy StrategySolver::Solve(double trade_off, double tolerance, int max_itera
   // Normalised so that the largest diagonal entry of X is 1.
   const double largest = best.diagonal.maxCoeff();
   const MatrixXd y =
-      best.rotated * best.root.cwiseInverse().asDiagonal() * best.rotated.transpose() / largest;
+      ProductTransposed(best.rotated * best.root.cwiseInverse().asDiagonal(), best.rotated) /
+      largest;
   Strategy strategy;
   strategy.relative_gap = best_gap;
   strategy.iterations = iteration;
+  strategy.constant = fixed_constant_;
   double c = 0;
   if (kind_ == BasisKind::kOblique) {
     // Y^-1 1 = B^-T M^1/2 B^-1 1, and B^-1 1 = direction / (1 + kappa height).
     const double shrink = 1 / (1 + best.rank_one * height_);
-    const VectorXd inner =
-        best.vectors * (best.root.asDiagonal() * (best.vectors.transpose() * direction_)) * shrink;
+    const VectorXd scaled = best.root.cwiseProduct(TransposedProduct(best.vectors, direction_));
+    const VectorXd inner = Product(best.vectors, scaled) * shrink;
     VectorXd solved = inner - best.rank_one * shrink * direction_.dot(inner) * direction_;
     factor_.triangularView<Eigen::Lower>().transpose().solveInPlace(solved);
     solved *= largest;
     c = 1 / space_->ones.dot(solved);
-    constant_ = c * solved;
-    gram_ = y - c * space_->ones * space_->ones.transpose();
+    strategy.constant = c * solved;
+    strategy.gram = y - c * space_->ones * space_->ones.transpose();
   } else {
-    gram_ = projection_.transpose() * y * projection_;
+    strategy.gram = Product(TransposedProduct(projection_, y), projection_);
   }
   strategy.privacy_cost = 1 - c;
-  const VectorXd on_constant = space_->queries.Apply(constant_).cwiseAbs2();
+  const VectorXd on_constant = space_->queries.Apply(strategy.constant).cwiseAbs2();
   strategy.constant_mean = weight_.dot(on_constant);
   // tr(V Y^-1) = tr(M^1/2) - eta 1^T Y^-1 1, and Y^-1 = z z^T / c + P P^T.
   strategy.residual_mean = largest * best.trace;
@@ -307,16 +304,13 @@ Strategy StrategySolver::Solve(double trade_off, double tolerance, int max_itera
   }
   if (max) {
     MatrixXd inverse = best.inverse * largest;
-    if (embedding_.size() > 0) inverse = embedding_ * inverse * embedding_.transpose();
-    if (c > 0) inverse -= constant_ * constant_.transpose() / c;
+    if (embedding_.size() > 0)
+      inverse = ProductTransposed(Product(embedding_, inverse), embedding_);
+    if (c > 0) inverse -= strategy.constant * strategy.constant.transpose() / c;
     strategy.residual_variance = space_->queries.QuadraticForms(inverse);
     strategy.constant_variance = on_constant;
   }
   return strategy;
 }
-
-MatrixXd StrategySolver::Gram() const { return gram_; }
-
-VectorXd StrategySolver::Constant() const { return constant_; }
 
 }  // namespace residua

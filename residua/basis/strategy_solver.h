@@ -4,16 +4,10 @@
 #include <stop_token>
 #include <vector>
 
+#include "residua/basis/basis_kind.h"
 #include "residua/basis/query_space.h"
 
 namespace residua {
-
-// What a strategy is good for:
-//   kMean: the average variance of the attribute's queries; kMax: the largest.
-enum class StrategyGoal { kMean, kMax };
-
-// kOblique: any residual basis. kOrthogonal: one whose rows sum to zero, as in ResidualPlanner+.
-enum class BasisKind { kOblique, kOrthogonal };
 
 // One attribute's residual basis before it is rounded to integers, as selection sees it. The
 // queries' contributions to variances are `residual_variance` = diag(W P P^T W^T) and
@@ -25,6 +19,10 @@ struct Strategy {
   double constant_mean = 0;
   double relative_gap = 0;  // proven, to the optimum of the problem below
   int iterations = 0;
+  // In the coordinates of its QuerySpace: G = Sub^T Sub with largest diagonal entry (over cells)
+  // `privacy_cost`, and z with G z = 0, ones^T z = 1.
+  Eigen::MatrixXd gram;
+  Eigen::VectorXd constant;
   Eigen::VectorXd residual_variance;  // of kMax only
   Eigen::VectorXd constant_variance;  // of kMax only
 };
@@ -50,13 +48,6 @@ class StrategySolver {
   // far it came. Any outcome is a valid basis.
   Strategy Solve(double trade_off, double tolerance, int max_iterations);
 
-  // Of the last solution, in the coordinates of its QuerySpace: G = Sub^T Sub with largest diagonal
-  // entry (over cells) `privacy_cost`, and z with G z = 0, ones^T z = 1.
-  Eigen::MatrixXd Gram() const;
-  Eigen::VectorXd Constant() const;
-
-  // The average is over these from now on; kMean only.
-  void SetQueryWeights(const Eigen::VectorXd& weight);
   // Where the multipliers start, from those of a smaller attribute of the same kind: they are
   // smooth functions of the cell's place. So are the weights of queries of which each cell has one.
   void StartFrom(const StrategySolver& coarser);
@@ -86,10 +77,8 @@ class StrategySolver {
   Eigen::MatrixXd factor_;
   Eigen::VectorXd direction_;
   double height_ = 0;
-  double first_height_ = 0;  // at the weights eta is stated for
-  // The last solution.
-  Eigen::MatrixXd gram_;
-  Eigen::VectorXd constant_;
+  double first_height_ = 0;         // at the weights eta is stated for
+  Eigen::VectorXd fixed_constant_;  // z of kOrthogonal, which is the same for every solution
 };
 
 }  // namespace residua

@@ -48,7 +48,7 @@ void CheckWithinLimit(const Domain& domain, const CountedTable& counted, int64_t
 
 void CheckArguments(const CountingOptions& options) {
   if (options.num_threads < 0) {
-    Fail(ErrorKind::kBadInput, "{} threads; give 1 or more, or 0 for one a processor",
+    Fail(ErrorKind::kBadInput, "{} threads; give 1 or more, or 0 for one per processor",
          options.num_threads);
   }
 }

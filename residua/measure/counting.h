@@ -3,26 +3,14 @@
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <stop_token>
 #include <vector>
 
-#include "residua/base/memory.h"
+#include "residua/measure/counting_options.h"
 #include "residua/measure/encoded_table.h"
 #include "residua/measure/true_marginal.h"
 #include "residua/model/domain.h"
 
 namespace residua {
-
-struct CountingOptions {
-  // What counting may hold at once beside the table itself: counters, sums and the marginals not
-  // yet visited. A single table that needs more is counted by itself.
-  int64_t memory_budget_bytes = int64_t{1} << 30;
-  // A single table that needs more than this is Error{kTooLarge}. What the rows, and the noisy
-  // values on their way to a file, need is left beside it.
-  int64_t memory_limit_bytes = MemoryOfMachine() / 4 * 3;
-  int num_threads = 0;  // 0: as many as there are processors
-  std::stop_token stop = {};
-};
 
 // Counts the marginal of every one of `sets` (any list: a closure, say; each strictly increasing)
 // and hands each to `visit` exactly once, a set listed twice included. Only the tables of

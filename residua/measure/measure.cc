@@ -6,16 +6,16 @@
 #include "residua/base/error.h"
 #include "residua/base/stop.h"
 #include "residua/base/threads.h"
+#include "residua/measure/counting.h"
 #include "residua/measure/residual_transform.h"
 #include "residua/measure/true_counts.h"
+#include "residua/measure/waiting_residuals.h"
 #include "residua/noise/discrete_gaussian.h"
 #include "residua/noise/secure_bits.h"
 #include "residua/select/plan_errors.h"
 
 namespace residua {
 namespace {
-
-using NoisyValues = decltype(NoisyResidual::values);
 
 // Noise of a larger variance is drawn in 128 bits; the sampler's own limit for 64 bits.
 const Rational& LargestNarrowVariance() {
@@ -46,8 +46,7 @@ void AddNoise(const Rational& variance, BitSource& bits, std::span<Int128> value
   }
 }
 
-// In 64 bits where every sum fits. Which width it takes follows from the noisy values, so it says
-// no more than they do.
+// InLeastWidth, without a detour through 128 bits.
 NoisyValues AddNarrowNoise(const Rational& variance, BitSource& bits, std::vector<int64_t> values) {
   std::vector<int64_t> noise(std::min(values.size(), kDrawnAtOnce));
   for (size_t begin = 0; begin < values.size(); begin += noise.size()) {
@@ -82,7 +81,7 @@ NoisyValues AddNoise(TrueResidual&& residual, const Rational& variance, BitSourc
   } else {
     AddNoise<Int128>(variance, bits, wide);
   }
-  return wide;
+  return InLeastWidth(std::move(wide));
 }
 
 }  // namespace
@@ -143,9 +142,15 @@ void Measure(const Plan& plan, const EncodedTable& table, const MeasureOptions& 
           ? options.bits_of_thread
           : std::function<BitSource&()>([]() -> BitSource& { return ThreadSecureBits(); });
   Threads threads(options.counting.num_threads);
+  const std::vector<AttributeSet> sets = MeasuredSets(plan);
+  const std::function<void(NoisyResidual &&)> pass_on = [&](NoisyResidual&& residual) {
+    CheckNotStopped(options.counting.stop);
+    visit(std::move(residual));
+  };
+  WaitingResiduals waiting(sets, options.waiting, pass_on);
+  int64_t num_measured = 0;
   CountMarginalBatches(
-      table, plan.domain, MeasuredSets(plan), options.counting,
-      [&](std::vector<TrueMarginal>&& marginals) {
+      table, plan.domain, sets, options.counting, [&](std::vector<TrueMarginal>&& marginals) {
         std::vector<std::optional<NoisyResidual>> noisy(marginals.size());
         threads.Run([&] {
           ParallelFor(size_t{0}, marginals.size(), [&](size_t k) {
@@ -158,9 +163,12 @@ void Measure(const Plan& plan, const EncodedTable& table, const MeasureOptions& 
         });
         for (auto& residual : noisy) {
           CheckNotStopped(options.counting.stop);
-          visit(std::move(*residual));
+          waiting.Add(*std::exchange(residual, std::nullopt));
         }
+        num_measured += std::ssize(noisy);
+        if (options.on_measured) options.on_measured(num_measured);
       });
+  RESIDUA_CHECK(waiting.done());
 }
 
 }  // namespace residua

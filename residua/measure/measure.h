@@ -1,18 +1,32 @@
 #pragma once
 
+#include <algorithm>
+#include <filesystem>
 #include <functional>
 
-#include "residua/measure/counting.h"
+#include "residua/base/memory.h"
+#include "residua/measure/counting_options.h"
 #include "residua/measure/encoded_table.h"
 #include "residua/measure/measurements.h"
 #include "residua/noise/bit_source.h"
 
 namespace residua {
 
+// Where noisy values wait until the sets before theirs are measured.
+struct WaitingOptions {
+  // What of them is held in memory; the others wait in a temporary file that has no name.
+  int64_t memory_bytes = std::min(int64_t{1} << 30, MemoryOfMachine() / 8);
+  // The folder of that file; where the system keeps temporary files if it is empty.
+  std::filesystem::path folder = {};
+};
+
 struct MeasureOptions {
   CountingOptions counting;
+  WaitingOptions waiting;
   // The random bits of the calling thread; the operating system's, unless a test says otherwise.
   std::function<BitSource&()> bits_of_thread;
+  // Called on the calling thread with the number of sets measured so far.
+  std::function<void(int64_t)> on_measured = {};
 };
 
 // The attribute sets that a plan measures, smaller sets first, in lexicographic order.
@@ -31,7 +45,11 @@ void CheckNoiseIsMeasurable(const Plan& plan);
 void CheckMeasurable(const Plan& plan, int64_t num_rows, const MeasureOptions& options);
 
 // Counts, transforms, adds noise: each set of the plan's closure is passed to `visit` once, on the
-// calling thread, in an order that does not depend on the data. No true count survives.
+// calling thread. No true count survives.
+//
+// What is published is a function of the plan and the noisy values. How the sets are counted does
+// depend on the number of rows, so nothing of it may show: sets come in the order of MeasuredSets,
+// and their values InLeastWidth.
 void Measure(const Plan& plan, const EncodedTable& table, const MeasureOptions& options,
              const std::function<void(NoisyResidual&&)>& visit);
 

@@ -70,6 +70,10 @@ bool SameQueries(const Attribute& a, const Attribute& b) {
   return true;
 }
 
+int64_t NumValueCells(const Attribute& attribute) {
+  return attribute.size - (attribute.encoding.null_cell ? 1 : 0);
+}
+
 int64_t NumAnswers(const Attribute& attribute) {
   switch (attribute.queries) {
     case QueryKind::kIdentity:

@@ -2,41 +2,11 @@
 
 #include <cstdint>
 #include <string>
-#include <variant>
 #include <vector>
 
+#include "residua/model/encoding.h"
+
 namespace residua {
-
-// What happens to a value the encoding has no cell for.
-enum class OutsidePolicy { kError, kClamp, kDrop, kNull };
-
-// One cell for each integer of [first, last].
-struct IntegerEncoding {
-  int64_t first = 0;
-  int64_t last = 0;
-  bool operator==(const IntegerEncoding&) const = default;
-};
-
-// Cells (-inf, cuts[0]], (cuts[0], cuts[1]], ..., (cuts.back(), inf); `cuts` strictly increasing.
-struct CutEncoding {
-  std::vector<double> cuts;
-  bool operator==(const CutEncoding&) const = default;
-};
-
-// One cell for each listed value, compared as text.
-struct ValueEncoding {
-  std::vector<std::string> values;
-  bool operator==(const ValueEncoding&) const = default;
-};
-
-// How a column's values become cells 0..size-1. With `null_cell`, missing values have the last
-// cell. std::monostate: a bare size, for planning without data.
-struct Encoding {
-  std::variant<std::monostate, IntegerEncoding, CutEncoding, ValueEncoding> cells;
-  bool null_cell = false;
-  OutsidePolicy outside = OutsidePolicy::kError;
-  bool operator==(const Encoding&) const = default;
-};
 
 // The questions asked along one attribute: its query matrix W, a row an answer.
 //   kIdentity:  the count of each cell;
@@ -64,7 +34,7 @@ struct Attribute {
   std::string name;
   int64_t size = 0;  // number of cells, the null cell included
   QueryKind queries = QueryKind::kIdentity;
-  Encoding encoding;
+  Encoding encoding = {};
   std::vector<CellGroup> groups = {};  // of kHierarchy: level by level, the lowest first
   CellMatrix custom = {};              // of kCustom: the query matrix
   CellMatrix strategy = {};            // of kCustom, may be empty: what to measure instead
@@ -74,6 +44,9 @@ struct Attribute {
 
 // Whether the two have equal sizes and query matrices, whatever they and their groups are called.
 bool SameQueries(const Attribute& a, const Attribute& b);
+
+// The number of cells that values have: all but the null cell.
+int64_t NumValueCells(const Attribute& attribute);
 
 // The number of rows of the query matrix.
 int64_t NumAnswers(const Attribute& attribute);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "residua/base/error.h"
 
@@ -18,30 +19,36 @@ constexpr int kMaxZeroWords = 64;
 
 void Wipe(void* memory, size_t num_bytes) { explicit_bzero(memory, num_bytes); }
 
-BitSource::~BitSource() { Wipe(buffer_.data(), sizeof(buffer_)); }
+BitSource::BitSource() : BitSource({new BitBuffer, [](BitBuffer* buffer) { delete buffer; }}) {}
 
-BitReader::BitReader(BitSource& source) : source_(source) {
-  if (source_.BufferIsShared()) source_.position_ = BitSource::kBufferWords;
-  position_ = first_unwiped_ = source_.position_;
+BitSource::BitSource(Buffer buffer) : buffer_(std::move(buffer)) {}
+
+BitSource::~BitSource() { Wipe(buffer_.get(), sizeof(BitBuffer)); }
+
+BitReader::BitReader(BitSource& source) : source_(source), buffer_(*source.buffer_) {
+  if (source_.BufferIsShared()) buffer_.num_fresh = 0;
+  first_unwiped_ = BitBuffer::kNumWords - buffer_.num_fresh;
 }
 
 BitReader::~BitReader() {
-  Wipe(source_.buffer_.data() + first_unwiped_, (position_ - first_unwiped_) * sizeof(uint64_t));
-  source_.position_ = position_;
+  const size_t end = BitBuffer::kNumWords - buffer_.num_fresh;
+  Wipe(buffer_.words.data() + first_unwiped_, (end - first_unwiped_) * sizeof(uint64_t));
 }
 
 void BitReader::Refill() {
-  // If Fill throws, nothing in the buffer counts as fresh: position_ is at its end.
-  source_.Fill(source_.buffer_);
-  position_ = first_unwiped_ = 0;
+  // If Fill throws, nothing in the buffer counts as fresh.
+  source_.Fill(buffer_.words);
+  buffer_.num_fresh = BitBuffer::kNumWords;
+  first_unwiped_ = 0;
 }
 
 void BitReader::Read(std::span<uint64_t> words) {
   while (!words.empty()) {
-    if (position_ == BitSource::kBufferWords) Refill();
-    const size_t count = std::min(words.size(), BitSource::kBufferWords - position_);
-    std::copy_n(source_.buffer_.data() + position_, count, words.data());
-    position_ += count;
+    if (buffer_.num_fresh == 0) Refill();
+    const size_t count = std::min(words.size(), buffer_.num_fresh);
+    std::copy_n(buffer_.words.end() - static_cast<ptrdiff_t>(buffer_.num_fresh), count,
+                words.data());
+    buffer_.num_fresh -= count;
     words = words.subspan(count);
   }
 }

@@ -3,17 +3,31 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 namespace residua {
 
 class BitReader;
 
+// Words that a source has ready: the last `num_fresh` of them were not handed out yet. All zeros is
+// a buffer with nothing in it, so that memory which the kernel empties in a forked child
+// (SecureBits) never hands out a word twice.
+struct BitBuffer {
+  // 16 KB: long enough that a refill's fixed cost (a new cipher key, a fraction of a microsecond)
+  // is small beside it, short enough to stay in a 32 KB first-level cache.
+  static constexpr size_t kNumWords = 2048;
+
+  alignas(64) std::array<uint64_t, kNumWords> words;
+  size_t num_fresh = 0;
+  bool is_marked = false;  // for the source's own use
+};
+
 // A stream of independent uniform bits. No word is ever handed out twice. Not for use by two
 // threads at a time: each thread has a source of its own.
 class BitSource {
  public:
-  BitSource() = default;
+  BitSource();
   BitSource(const BitSource&) = delete;
   BitSource& operator=(const BitSource&) = delete;
   virtual ~BitSource();
@@ -22,19 +36,21 @@ class BitSource {
   virtual void Fill(std::span<uint64_t> words) = 0;
 
  protected:
+  using Buffer = std::unique_ptr<BitBuffer, void (*)(BitBuffer*)>;
+
+  // With a buffer of its own kind of memory.
+  explicit BitSource(Buffer buffer);
+
   // True if words produced earlier may be known to another process as well. They are then thrown
   // away unread.
   virtual bool BufferIsShared() { return false; }
 
+  BitBuffer& buffer() { return *buffer_; }
+
  private:
   friend class BitReader;
 
-  // 16 KB: long enough that a refill's fixed cost (a new cipher key, a fraction of a microsecond)
-  // is small beside it, short enough to stay in a 32 KB first-level cache.
-  static constexpr size_t kBufferWords = 2048;
-
-  alignas(64) std::array<uint64_t, kBufferWords> buffer_;
-  size_t position_ = kBufferWords;  // buffer_[position_..] is fresh
+  Buffer buffer_;
 };
 
 // Reads `source` word by word without a virtual call a word. What was read is wiped from the
@@ -47,8 +63,8 @@ class BitReader {
   BitReader& operator=(const BitReader&) = delete;
 
   uint64_t Next() {
-    if (position_ == BitSource::kBufferWords) Refill();
-    return source_.buffer_[position_++];
+    if (buffer_.num_fresh == 0) Refill();
+    return buffer_.words[BitBuffer::kNumWords - buffer_.num_fresh--];
   }
 
   void Read(std::span<uint64_t> words);
@@ -60,11 +76,22 @@ class BitReader {
   void Refill();
 
   BitSource& source_;
+  BitBuffer& buffer_;
   size_t first_unwiped_;
-  size_t position_;
 };
 
 // Overwrites memory in a way the compiler does not remove.
 void Wipe(void* memory, size_t num_bytes);
+
+// A secret that is wiped when it goes out of scope, by an exception as well.
+template <size_t kNumBytes>
+struct WipedBytes {
+  WipedBytes() = default;
+  ~WipedBytes() { Wipe(bytes.data(), kNumBytes); }
+  WipedBytes(const WipedBytes&) = delete;
+  WipedBytes& operator=(const WipedBytes&) = delete;
+
+  std::array<std::byte, kNumBytes> bytes;
+};
 
 }  // namespace residua

@@ -1,15 +1,15 @@
 #include "residua/noise/secure_bits.h"
 
 #include <openssl/evp.h>
-#include <pthread.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <new>
 
 #include "residua/base/error.h"
 #include "residua/base/openssl.h"
@@ -25,16 +25,20 @@ constexpr size_t kSeedBytes = kKeyBytes + kCounterBytes;
 // blocks would show, and within the int that EVP takes.
 constexpr size_t kBytesPerKey = size_t{1} << 20;
 
-std::atomic<uint64_t> fork_generation{0};
+void Unmap(BitBuffer* buffer) { munmap(buffer, sizeof(BitBuffer)); }
 
-void CountFork() { fork_generation.fetch_add(1, std::memory_order_relaxed); }
-
-void WatchForks() {
-  static const int failed = pthread_atfork(nullptr, nullptr, CountFork);
-  if (failed != 0) {
-    Fail(ErrorKind::kEntropy, "random bits: pthread_atfork failed: {}", std::strerror(failed));
+// In pages of its own, which only whole can be wiped.
+std::unique_ptr<BitBuffer, void (*)(BitBuffer*)> MapBuffer() {
+  void* memory =
+      mmap(nullptr, sizeof(BitBuffer), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    Fail(ErrorKind::kEntropy, "random bits: no memory for them: {}", std::strerror(errno));
   }
+  return {new (memory) BitBuffer, Unmap};
 }
+
+// Key and counter of a cipher.
+using Seed = WipedBytes<kSeedBytes>;
 
 }  // namespace
 
@@ -50,11 +54,15 @@ struct SecureBits::Cipher {
   EVP_CIPHER_CTX* context = nullptr;
 };
 
-SecureBits::SecureBits() : cipher_(std::make_unique<Cipher>()) {
+SecureBits::SecureBits(ForkGuard guard)
+    : BitSource(MapBuffer()), cipher_(std::make_unique<Cipher>()), guard_(guard) {
   if (cipher_->context == nullptr) {
     Fail(ErrorKind::kEntropy, "random bits: OpenSSL could not allocate a cipher");
   }
-  WatchForks();
+  if (guard == ForkGuard::kWipedMemory &&
+      madvise(&buffer(), sizeof(BitBuffer), MADV_WIPEONFORK) != 0) {
+    guard_ = ForkGuard::kProcessId;
+  }
   // The algorithm is looked up once; later calls change only the key.
   if (EVP_EncryptInit_ex(cipher_->context, EVP_aes_256_ctr(), nullptr, nullptr, nullptr) != 1) {
     Fail(ErrorKind::kEntropy, "random bits: OpenSSL has no AES-256-CTR");
@@ -65,38 +73,35 @@ SecureBits::SecureBits() : cipher_(std::make_unique<Cipher>()) {
 SecureBits::~SecureBits() = default;
 
 void SecureBits::Fill(std::span<uint64_t> words) {
-  // The process id catches children made without fork()'s handlers.
-  if (BufferIsShared() || getpid() != pid_) SeedFromOs();
+  if (BufferIsShared()) SeedFromOs();
   std::span<std::byte> rest = std::as_writable_bytes(words);
   while (!rest.empty()) {
     const std::span<std::byte> part = rest.first(std::min(rest.size(), kBytesPerKey));
-    std::array<std::byte, kSeedBytes> next;
-    Keystream(next);
+    Seed next;
+    Keystream(next.bytes);
     Keystream(part);
-    SetKey(next);
+    SetKey(next.bytes);
     rest = rest.subspan(part.size());
   }
 }
 
 bool SecureBits::BufferIsShared() {
-  return fork_generation_ != fork_generation.load(std::memory_order_relaxed);
+  return guard_ == ForkGuard::kWipedMemory ? !buffer().is_marked : getpid() != pid_;
 }
 
 void SecureBits::SeedFromOs() {
-  const uint64_t generation = fork_generation.load(std::memory_order_relaxed);
-  std::array<std::byte, kSeedBytes> seed;
-  ReadEntropy(seed, ::getrandom);
-  SetKey(seed);
-  fork_generation_ = generation;
+  Seed seed;
+  ReadEntropy(seed.bytes, ::getrandom);
+  SetKey(seed.bytes);
+  buffer().is_marked = true;
   pid_ = getpid();
 }
 
-// Wipes its argument.
-void SecureBits::SetKey(std::span<std::byte> key_and_counter) {
+void SecureBits::SetKey(std::span<const std::byte> key_and_counter) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(key_and_counter.data());
-  const int done = EVP_EncryptInit_ex(cipher_->context, nullptr, nullptr, bytes, bytes + kKeyBytes);
-  Wipe(key_and_counter.data(), key_and_counter.size());
-  if (done != 1) Fail(ErrorKind::kEntropy, "random bits: OpenSSL refused a key");
+  if (EVP_EncryptInit_ex(cipher_->context, nullptr, nullptr, bytes, bytes + kKeyBytes) != 1) {
+    Fail(ErrorKind::kEntropy, "random bits: OpenSSL refused a key");
+  }
 }
 
 void SecureBits::Keystream(std::span<std::byte> out) {

@@ -14,11 +14,19 @@ namespace residua {
 // Cryptographic bits: the keystream of AES-256-CTR (OpenSSL), under a key from the operating
 // system. Fast key erasure (Bernstein, 2017): the first 48 bytes of each key's stream are the next
 // key and counter, and the old key is forgotten, so that whoever reads this process's memory learns
-// nothing about bits already used. After fork() the child draws a new key and discards what was
-// buffered, so that parent and child never share a bit.
+// nothing about bits already used.
+//
+// Parent and child never share a bit, however the child was made: fork(), _Fork() and clone() call
+// no handlers, or not all of them. The buffer lies in memory that the kernel fills with zeros in a
+// child (MADV_WIPEONFORK), so that the child has no words left and no mark of its own key, and
+// draws one. A kernel without it (Linux before 4.14) leaves the process id, which is compared
+// whenever a reader is made or bits are filled in.
 class SecureBits final : public BitSource {
  public:
-  SecureBits();
+  // How a child is told from its parent: by the first wherever the kernel offers it.
+  enum class ForkGuard { kWipedMemory, kProcessId };
+
+  explicit SecureBits(ForkGuard guard = ForkGuard::kWipedMemory);
   ~SecureBits() override;
 
   void Fill(std::span<uint64_t> words) override;
@@ -30,12 +38,12 @@ class SecureBits final : public BitSource {
   struct Cipher;
 
   void SeedFromOs();
-  void SetKey(std::span<std::byte> key_and_counter);
+  void SetKey(std::span<const std::byte> key_and_counter);
   void Keystream(std::span<std::byte> out);
 
   std::unique_ptr<Cipher> cipher_;
-  uint64_t fork_generation_ = 0;
-  pid_t pid_ = 0;
+  ForkGuard guard_;
+  pid_t pid_ = 0;  // of the process that drew the key
 };
 
 // This thread's own source, keyed on first use.

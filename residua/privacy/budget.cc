@@ -91,4 +91,6 @@ Guarantee GuaranteeOf(const Rational& pcost, double delta) {
   return g;
 }
 
+std::string DeltaText(double delta) { return TextAbove(RationalFromDecimal(delta, "delta")); }
+
 }  // namespace residua

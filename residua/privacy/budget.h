@@ -49,4 +49,8 @@ struct Guarantee {
 
 Guarantee GuaranteeOf(const Rational& pcost, double delta);
 
+// The decimal that a delta was typed as, rounded up to six digits. The double may be above that by
+// half a unit in its last place, which moves epsilon by less than its margin (docs/math.md).
+std::string DeltaText(double delta);
+
 }  // namespace residua

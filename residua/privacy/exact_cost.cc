@@ -4,6 +4,13 @@
 
 namespace residua {
 
+void CheckNoiseVariance(const Rational& variance) {
+  if (variance <= 0) {
+    Fail(ErrorKind::kRefused, "a noise variance is {}; it must be positive: plan again",
+         ToString(variance));
+  }
+}
+
 Rational ExactPcost(const std::vector<PricedMechanism>& mechanisms) {
   // Summed in a tree, so that most additions are of short numbers: partial[k] holds the sum of 2^k
   // consecutive terms, as the bits of a counter.
@@ -11,10 +18,7 @@ Rational ExactPcost(const std::vector<PricedMechanism>& mechanisms) {
   std::vector<bool> filled;
   for (const PricedMechanism& mechanism : mechanisms) {
     RESIDUA_CHECK(mechanism.count >= 0 && mechanism.squared_sensitivity >= 0);
-    if (mechanism.variance <= 0) {
-      Fail(ErrorKind::kRefused, "a noise variance is {}; it must be positive",
-           ToString(mechanism.variance));
-    }
+    CheckNoiseVariance(mechanism.variance);
     Rational sum = Rational(mechanism.count * mechanism.squared_sensitivity) / mechanism.variance;
     size_t k = 0;
     for (; k < filled.size() && filled[k]; ++k) {

@@ -14,6 +14,10 @@ struct PricedMechanism {
   Rational variance;
 };
 
+// Error{kRefused} unless it is positive: noise of no variance hides nothing, and a negative one
+// would pay for the others.
+void CheckNoiseVariance(const Rational& variance);
+
 // sum of count * squared_sensitivity / variance, exactly. Half of it is the rho of zCDP
 // (Canonne, Kamath, Steinke 2020, Theorem 14, and composition).
 // Knows nothing of plans, bases or floating point: it is what a release is judged by.

@@ -7,6 +7,7 @@
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
 #include "residua/base/threads.h"
+#include "residua/basis/basis_inverse.h"
 #include "residua/reconstruct/axis_sweeps.h"
 
 namespace residua {
@@ -68,14 +69,14 @@ JointCovariance::JointCovariance(const ResidualIndex& index, std::span<const Att
       axis.is_ordinary = basis.is_identity();
       axis.squared_norm_z = 1 / static_cast<double>(basis.size);
       if (axis.is_ordinary) continue;
-      if (basis.residual.cols() < basis.size - 1) {
+      if (!basis.tells_cells_apart()) {
         Fail(ErrorKind::kBadInput,
              "the custom queries of '{}' do not tell its cells apart, so that there are no counts "
              "to make non-negative",
              index.domain()[i].name);
       }
-      axis.z = basis.constant;
-      axis.product = basis.residual * basis.residual.transpose();
+      axis.z = basis.inverse->constant;
+      axis.product = basis.inverse->residual * basis.inverse->residual.transpose();
       axis.squared_norm_z = axis.z.squaredNorm();
       axis.norm_product = NormOf(axis.product);
     }

@@ -188,9 +188,10 @@ Estimate LoadedTable::Answer(const ProductQuery& query) const {
     Fail(ErrorKind::kBadInput, "the query asks for {}, the loaded table is {}",
          SetName(index_.domain(), query.attributes()), SetName(index_.domain(), attributes_));
   }
+  const double variance = Variance(index_, query);  // if the answer is determined
   const double value =
       ranges.size() == attributes_.size() ? SumOfRange(ranges) : SumOfProduct(factors);
-  return {value, Variance(index_, query)};
+  return {value, variance};
 }
 
 }  // namespace residua

@@ -24,8 +24,9 @@ class LoadedTable {
   // One range for each attribute of the table: 2^|A| reads, and the variance in as many steps.
   Estimate AnswerRange(std::span<const CellRange> ranges) const;
 
-  // Any query over the table's attributes, or some of them. Ranges go by the summed-area table; for
-  // lists and weights the counts of the cells they take in are read, a row at a time.
+  // Any query over the table's attributes, or some of them, as Answer of the index. Ranges go by
+  // the summed-area table; for lists and weights the counts of the cells they take in are read, a
+  // row at a time.
   Estimate Answer(const ProductQuery& query) const;
 
  private:

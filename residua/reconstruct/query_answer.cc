@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "residua/base/error.h"
+#include "residua/basis/basis_inverse.h"
 #include "residua/reconstruct/axis_sweeps.h"
 #include "residua/reconstruct/table_answers.h"
 
@@ -15,11 +16,12 @@ double ConstantPart(const ResidualBasis& basis, const AttributeWeights& factor) 
   const auto* ranges = std::get_if<std::vector<CellRange>>(&factor.weights);
   if (ranges == nullptr) {
     const auto& weights = std::get<std::vector<double>>(factor.weights);
-    return Eigen::Map<const Eigen::VectorXd>(weights.data(), basis.size).dot(basis.constant);
+    return Eigen::Map<const Eigen::VectorXd>(weights.data(), basis.size)
+        .dot(basis.inverse->constant);
   }
   double sum = 0;
   for (const CellRange& range : *ranges) {
-    sum += basis.constant.segment(range.first, range.last - range.first + 1).sum();
+    sum += basis.inverse->constant.segment(range.first, range.last - range.first + 1).sum();
   }
   return sum;
 }
@@ -28,11 +30,11 @@ double ConstantPart(const ResidualBasis& basis, const AttributeWeights& factor) 
 Eigen::VectorXd ResidualPart(const ResidualIndex& index, const AttributeWeights& factor) {
   const ResidualBasis& basis = index.basis(factor.attribute);
   if (const auto* weights = std::get_if<std::vector<double>>(&factor.weights)) {
-    return basis.residual.transpose() *
+    return basis.inverse->residual.transpose() *
            Eigen::Map<const Eigen::VectorXd>(weights->data(), basis.size);
   }
-  const Eigen::MatrixXd& cumulative = index.cumulative_residual(factor.attribute);
-  Eigen::VectorXd part = Eigen::VectorXd::Zero(basis.residual.cols());
+  const Eigen::MatrixXd& cumulative = basis.inverse->cumulative;
+  Eigen::VectorXd part = Eigen::VectorXd::Zero(basis.inverse->residual.cols());
   for (const CellRange& range : std::get<std::vector<CellRange>>(factor.weights)) {
     part += (cumulative.row(range.last + 1) - cumulative.row(range.first)).transpose();
   }
@@ -104,8 +106,11 @@ double FoldVariances(std::span<const double> residual, std::span<const double> c
   return variances[0];
 }
 
-double Covariance(const ResidualIndex& index, const ProductQuery& query_a,
-                  const ProductQuery& query_b) {
+namespace {
+
+// Of queries whose answers are determined.
+double CovarianceOfDetermined(const ResidualIndex& index, const ProductQuery& query_a,
+                              const ProductQuery& query_b) {
   std::vector<const ResidualIndex::Entry*> entries;
   index.FindSubsets(query_a.attributes(), &entries);
   if (query_a.attributes() != query_b.attributes()) {
@@ -145,17 +150,29 @@ double Covariance(const ResidualIndex& index, const ProductQuery& query_a,
   return outside * FoldVariances(residual, constant, variances);
 }
 
-double Variance(const ResidualIndex& index, const ProductQuery& query) {
-  return Covariance(index, query, query);
+// Nearly all bases determine every answer, which costs a comparison an attribute.
+void CheckAllDetermined(const ResidualIndex& index, const ProductQuery& query) {
+  for (const AttributeWeights& factor : query.factors()) {
+    const ResidualBasis& basis = index.basis(factor.attribute);
+    if (basis.tells_cells_apart()) continue;
+    const std::vector<double> weights = DenseWeights(factor, basis.size);
+    CheckDetermined(index.domain()[factor.attribute], basis,
+                    Eigen::Map<const Eigen::VectorXd>(weights.data(), basis.size));
+  }
 }
 
-void CheckDetermined(const ResidualIndex& index, const ProductQuery& query) {
-  for (const AttributeWeights& factor : query.factors()) {
-    const Attribute& attribute = index.domain()[factor.attribute];
-    const std::vector<double> weights = DenseWeights(factor, attribute.size);
-    CheckDetermined(attribute, index.basis(factor.attribute),
-                    Eigen::Map<const Eigen::VectorXd>(weights.data(), attribute.size));
-  }
+}  // namespace
+
+double Covariance(const ResidualIndex& index, const ProductQuery& query_a,
+                  const ProductQuery& query_b) {
+  CheckAllDetermined(index, query_a);
+  CheckAllDetermined(index, query_b);
+  return CovarianceOfDetermined(index, query_a, query_b);
+}
+
+double Variance(const ResidualIndex& index, const ProductQuery& query) {
+  CheckAllDetermined(index, query);
+  return CovarianceOfDetermined(index, query, query);
 }
 
 Estimate Answer(const ResidualIndex& index, const ProductQuery& query) {

@@ -10,11 +10,8 @@
 namespace residua {
 
 // All of these give Error{kBadInput}, naming the closest sets there are, for a query over a set
-// that the measurements do not cover.
-
-// Error{kBadInput} unless the bases determine the answer: a custom query matrix may not tell all
-// cells apart.
-void CheckDetermined(const ResidualIndex& index, const ProductQuery& query);
+// that the measurements do not cover, and for one whose answer the bases do not determine: a custom
+// query matrix may not tell all cells apart.
 
 // The answer on the reconstructed table, without making it: every residual on a subset of the
 // query's attributes is read once.

@@ -7,6 +7,7 @@
 
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
+#include "residua/basis/basis_inverse.h"
 #include "residua/noise/discrete_gaussian.h"
 #include "residua/reconstruct/closest_sets.h"
 
@@ -28,9 +29,10 @@ void CheckBasis(const Attribute& attribute, const ResidualBasis& basis) {
   RESIDUA_CHECK(basis.variance_factor > 0);
   if (basis.is_identity()) return;
   const auto& matrix = std::get<IntegerMatrix>(basis.matrix);
-  if (basis.constant.size() != basis.size || basis.residual.rows() != basis.size ||
-      basis.residual.cols() != matrix.num_rows || !basis.constant.allFinite() ||
-      !basis.residual.allFinite()) {
+  RESIDUA_CHECK(basis.inverse != nullptr);
+  const auto& [constant, residual, cumulative] = *basis.inverse;
+  if (constant.size() != basis.size || residual.rows() != basis.size ||
+      residual.cols() != matrix.num_rows || !constant.allFinite() || !residual.allFinite()) {
     Fail(ErrorKind::kBadInput,
          "the inverse basis of attribute '{}' must be {} finite numbers and a {} x {} matrix",
          attribute.name, basis.size, basis.size, matrix.num_rows);
@@ -50,12 +52,6 @@ void CheckSet(const Domain& domain, std::span<const int> set) {
   }
 }
 
-Eigen::MatrixXd CumulativeRows(const Eigen::MatrixXd& matrix) {
-  Eigen::MatrixXd sums = Eigen::MatrixXd::Zero(matrix.rows() + 1, matrix.cols());
-  for (Eigen::Index k = 0; k < matrix.rows(); ++k) sums.row(k + 1) = sums.row(k) + matrix.row(k);
-  return sums;
-}
-
 }  // namespace
 
 ResidualIndex::ResidualIndex(Domain domain, std::vector<ResidualBasis> basis_of_attribute,
@@ -65,10 +61,8 @@ ResidualIndex::ResidualIndex(Domain domain, std::vector<ResidualBasis> basis_of_
     Fail(ErrorKind::kBadInput, "{} bases for {} attributes; give one for each", bases_.size(),
          domain_.size());
   }
-  cumulative_residuals_.resize(bases_.size());
   for (size_t i = 0; i < bases_.size(); ++i) {
     CheckBasis(domain_[static_cast<int>(i)], bases_[i]);
-    if (!bases_[i].is_identity()) cumulative_residuals_[i] = CumulativeRows(bases_[i].residual);
   }
   // Sets of one orbit share their noise: few variances are computed twice.
   std::map<Rational, double> true_variance;
@@ -146,6 +140,13 @@ void ResidualIndex::FindSubsets(const AttributeSet& table,
     }
     (*entries)[mask] = entry;
   }
+}
+
+ResidualIndex IndexResiduals(const Plan& plan, std::span<const NoisyResidual> residuals) {
+  std::vector<ResidualView> views;
+  views.reserve(residuals.size());
+  for (const NoisyResidual& residual : residuals) views.push_back(ViewOf(residual));
+  return ResidualIndex(plan.domain, BasisOfAttributes(plan), views);
 }
 
 ResidualIndex IndexResiduals(const Measurements& measurements) {

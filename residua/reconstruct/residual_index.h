@@ -1,6 +1,5 @@
 #pragma once
 
-#include <Eigen/Core>
 #include <cstdint>
 #include <span>
 #include <variant>
@@ -33,12 +32,6 @@ class ResidualIndex {
 
   const Domain& domain() const { return domain_; }
   const ResidualBasis& basis(int attribute) const { return bases_[static_cast<size_t>(attribute)]; }
-
-  // The sums of the first k rows of the attribute's `residual` matrix P, a row for each k of 0..n:
-  // P^T w of a range w is a difference of two rows. Empty for ordinary marginals.
-  const Eigen::MatrixXd& cumulative_residual(int attribute) const {
-    return cumulative_residuals_[static_cast<size_t>(attribute)];
-  }
 
   struct Entry {
     ResidualValues values;
@@ -75,12 +68,12 @@ class ResidualIndex {
  private:
   Domain domain_;
   std::vector<ResidualBasis> bases_;
-  std::vector<Eigen::MatrixXd> cumulative_residuals_;
   MultisetTable sets_;
   std::vector<Entry> entries_;
 };
 
-// Of whole measurements, which must outlive the index.
+// Of a plan's residuals, or of whole measurements, which must outlive the index.
+ResidualIndex IndexResiduals(const Plan& plan, std::span<const NoisyResidual> residuals);
 ResidualIndex IndexResiduals(const Measurements& measurements);
 
 // The view of a residual, which must outlive it.

@@ -4,6 +4,7 @@
 
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
+#include "residua/basis/basis_inverse.h"
 
 namespace residua {
 namespace {
@@ -11,18 +12,15 @@ namespace {
 // Relative error of [z | P] [1^T; matrix] on what it determines: rounding stays far below.
 constexpr double kReproduced = 1e-6;
 
-bool TellsAllCellsApart(const ResidualBasis& basis) {
-  return basis.is_identity() || basis.residual.cols() >= basis.size - 1;
-}
-
 }  // namespace
 
 void CheckDetermined(const Attribute& attribute, const ResidualBasis& basis,
                      const Eigen::VectorXd& query) {
-  if (TellsAllCellsApart(basis)) return;
+  if (basis.tells_cells_apart()) return;
   const auto& matrix = std::get<IntegerMatrix>(basis.matrix);
-  const Eigen::VectorXd weights = basis.residual.transpose() * query;
-  Eigen::VectorXd again = Eigen::VectorXd::Constant(query.size(), query.dot(basis.constant));
+  const Eigen::VectorXd weights = basis.inverse->residual.transpose() * query;
+  Eigen::VectorXd again =
+      Eigen::VectorXd::Constant(query.size(), query.dot(basis.inverse->constant));
   for (int64_t row = 0; row < matrix.num_rows; ++row) {
     for (int64_t k = 0; k < matrix.num_columns; ++k) {
       again(k) +=
@@ -30,7 +28,8 @@ void CheckDetermined(const Attribute& attribute, const ResidualBasis& basis,
           static_cast<double>(matrix.entries[static_cast<size_t>(row * matrix.num_columns + k)]);
     }
   }
-  if ((again - query).cwiseAbs().maxCoeff() > kReproduced * query.cwiseAbs().maxCoeff()) {
+  // Not-a-number fails this comparison too.
+  if (!((again - query).cwiseAbs().maxCoeff() <= kReproduced * query.cwiseAbs().maxCoeff())) {
     Fail(ErrorKind::kBadInput,
          "the custom queries of '{}' do not determine this answer; ask for combinations of them",
          attribute.name);
@@ -46,14 +45,14 @@ AxisAnswers MakeAxisAnswers(const Attribute& attribute, const ResidualBasis& bas
     axis.variances = {basis.mean};
     return axis;
   }
-  if (!TellsAllCellsApart(basis)) {
+  if (!basis.tells_cells_apart()) {
     for (int64_t k = 0; k < axis.size(); ++k) {
       CheckDetermined(attribute, basis, axis.queries.Row(k));
     }
   }
   const Eigen::VectorXd residual =
-      axis.queries.QuadraticForms(basis.residual * basis.residual.transpose());
-  const Eigen::VectorXd constant = axis.queries.Apply(basis.constant).cwiseAbs2();
+      axis.queries.QuadraticForms(basis.inverse->residual * basis.inverse->residual.transpose());
+  const Eigen::VectorXd constant = axis.queries.Apply(basis.inverse->constant).cwiseAbs2();
   for (Eigen::Index k = 0; k < residual.size(); ++k) {
     axis.variances.push_back({std::max(0.0, residual(k)), constant(k)});
   }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "residua/basis/query_matrix.h"
+#include "residua/reconstruct/answer_kind.h"
 #include "residua/reconstruct/residual_index.h"
 
 namespace residua {
@@ -25,9 +26,6 @@ struct AxisAnswers {
 // Error{kBadInput} if the basis does not determine their answers.
 AxisAnswers MakeAxisAnswers(const Attribute& attribute, const ResidualBasis& basis);
 
-// What a table asks along its attributes: their own queries, prefixes in place of all ranges, or
-// the cells.
-enum class AnswerKind { kPlanned, kPrefixes, kCells };
 // One for each attribute of the plan.
 std::vector<AxisAnswers> AxesOf(const Plan& plan, AnswerKind answers);
 

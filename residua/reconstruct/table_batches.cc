@@ -1,7 +1,5 @@
 #include "residua/reconstruct/table_batches.h"
 
-#include <tbb/enumerable_thread_specific.h>
-
 #include <algorithm>
 #include <atomic>
 #include <optional>
@@ -131,7 +129,7 @@ class SharedFaces {
       begin[static_cast<size_t>(id)] = end;
       end += index_.NumCells(index_.set(id));
     }
-    tbb::enumerable_thread_specific<ReconstructionWorkspace> workspaces;
+    PerThread<ReconstructionWorkspace> workspaces;
     for (const auto& members : by_order) {
       ParallelFor(size_t{0}, members.size(), [&](size_t m) {
         const int64_t id = members[m];
@@ -197,7 +195,7 @@ void ReconstructTables(const ResidualIndex& index, std::span<const AttributeSet>
          options.batch_bytes, options.num_threads);
   }
   Threads threads(options.num_threads);
-  tbb::enumerable_thread_specific<ReconstructionWorkspace> workspaces;
+  PerThread<ReconstructionWorkspace> workspaces;
   const int64_t batch_cells = options.batch_bytes / static_cast<int64_t>(sizeof(double));
   ScratchBuffer buffer;
   std::vector<int64_t> begin;

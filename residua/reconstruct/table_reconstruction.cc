@@ -5,6 +5,7 @@
 
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
+#include "residua/basis/basis_inverse.h"
 #include "residua/reconstruct/axis_sweeps.h"
 #include "residua/reconstruct/completion.h"
 
@@ -156,9 +157,9 @@ class Reconstruction {
         const int64_t count = std::min(stripe, view.outer - begin);
         Eigen::Map<RowMajor> out(result + begin * size, count, size);
         const Eigen::Map<const RowMajor> in(residual + begin * num_rows, count, num_rows);
-        out.noalias() = in * basis.residual.transpose();
-        out +=
-            Eigen::Map<const Eigen::VectorXd>(constant + begin, count) * basis.constant.transpose();
+        out.noalias() = in * basis.inverse->residual.transpose();
+        out += Eigen::Map<const Eigen::VectorXd>(constant + begin, count) *
+               basis.inverse->constant.transpose();
       });
       return;
     }
@@ -166,8 +167,8 @@ class Reconstruction {
       Eigen::Map<RowMajor> out(result + o * size * view.inner, size, view.inner);
       const Eigen::Map<const RowMajor> in(residual + o * num_rows * view.inner, num_rows,
                                           view.inner);
-      out.noalias() = basis.residual * in;
-      out += basis.constant *
+      out.noalias() = basis.inverse->residual * in;
+      out += basis.inverse->constant *
              Eigen::Map<const Eigen::RowVectorXd>(constant + o * view.inner, view.inner);
     });
   }

@@ -9,7 +9,9 @@
 
 #include "residua/base/error.h"
 #include "residua/basis/integer_basis.h"
+#include "residua/basis/strategy_solver.h"
 #include "residua/model/closure.h"
+#include "residua/select/solvers/variance_matrix.h"
 
 namespace residua {
 namespace {
@@ -49,7 +51,7 @@ struct BasisType {
   std::vector<int> classes;
   std::unique_ptr<QuerySpace> space;
   std::unique_ptr<StrategySolver> solver;
-  std::optional<SplitStrategy> given;  // the user's own strategy
+  std::optional<SplitStrategy> chosen;  // the user's own, or the solver's in the end
   double trade_off = 0;
 
   bool is_large() const { return attribute->size > kLargeAttribute; }
@@ -91,7 +93,7 @@ std::vector<BasisType> GroupTypes(const BasisProblem& problem) {
     type.classes = {c};
     type.space = std::make_unique<QuerySpace>(attribute);
     if (attribute.strategy.num_rows > 0) {
-      type.given = SplitUserStrategy(*type.space, attribute);
+      type.chosen = SplitUserStrategy(*type.space, attribute);
     } else {
       type.solver = MakeSolver(problem, attribute, *type.space);
     }
@@ -113,6 +115,13 @@ ResidualBasis Draft(const BasisType& type, const Strategy& strategy) {
   }
   if (!points.empty()) basis.peaks = UpperRightHull(std::move(points));
   return basis;
+}
+
+// What is chosen, in integers of that scale.
+ResidualBasis RoundedTo(int scale_bits, const BasisType& type) {
+  return BasisFromMatrix(
+      *type.attribute,
+      RoundBasis(*type.space, type.chosen->gram, type.chosen->constant, std::ldexp(1, scale_bits)));
 }
 
 int CountOf(std::span<const int> orbit, int attribute_class) {
@@ -166,11 +175,7 @@ class Search {
       bases_.push_back(IdentityBasis((*problem.domain)[members.front()].size));
     }
     for (const BasisType& type : types_) {
-      if (type.given) {
-        Put(type, BasisFromMatrix(*type.attribute,
-                                  RoundBasis(*type.space, type.given->gram, type.given->constant,
-                                             std::ldexp(1, kMostScaleBits))));
-      }
+      if (type.chosen) Put(type, RoundedTo(kMostScaleBits, type));
     }
   }
 
@@ -186,9 +191,11 @@ class Search {
     for (BasisType& type : types_) {
       if (type.solver == nullptr) continue;
       const bool exact = problem_.goal == StrategyGoal::kMean && !type.is_large();
-      Put(type,
-          Draft(type, type.solver->Solve(type.trade_off, exact ? kFinalTolerance : kLargeTolerance,
-                                         type.is_large() ? kLargeIterations : kFinalIterations)));
+      Strategy strategy =
+          type.solver->Solve(type.trade_off, exact ? kFinalTolerance : kLargeTolerance,
+                             type.is_large() ? kLargeIterations : kFinalIterations);
+      Put(type, Draft(type, strategy));
+      type.chosen = {std::move(strategy.gram), std::move(strategy.constant)};
     }
     return Rounded();
   }
@@ -294,13 +301,7 @@ class Search {
     }
     const int roomy_bits = kBitsForBases / static_cast<int>(std::min<size_t>(largest_order, 96));
     for (int bits = kLeastScaleBits;;) {
-      for (const BasisType& type : types_) {
-        const Eigen::MatrixXd gram = type.given ? type.given->gram : type.solver->Gram();
-        const Eigen::VectorXd constant =
-            type.given ? type.given->constant : type.solver->Constant();
-        Put(type, BasisFromMatrix(*type.attribute,
-                                  RoundBasis(*type.space, gram, constant, std::ldexp(1, bits))));
-      }
+      for (const BasisType& type : types_) Put(type, RoundedTo(bits, type));
       const double loss = problem_.solve(bases_).loss;
       const double goal = bits < roomy_bits ? kRoundingGoal : kRoundingLoss;
       const double excess = loss / exact_loss - 1;

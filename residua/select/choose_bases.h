@@ -4,11 +4,11 @@
 #include <stop_token>
 #include <vector>
 
+#include "residua/basis/basis_kind.h"
 #include "residua/basis/residual_basis.h"
-#include "residua/basis/strategy_solver.h"
 #include "residua/model/symmetry.h"
 #include "residua/select/objective.h"
-#include "residua/select/solvers.h"
+#include "residua/select/solvers/noise_solution.h"
 
 namespace residua {
 

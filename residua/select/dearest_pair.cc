@@ -11,6 +11,11 @@ namespace {
 // Kinds of pairs of cells that are looked at one by one: how many attributes of each class differ.
 constexpr int64_t kMaxPairKinds = int64_t{1} << 20;
 
+// What one set may cost for pairs to be priced in doubles. Below, sums of products of it could
+// round to zero; above, to an infinity. Budgets lie between 1e-100 and 1e100.
+constexpr double kLeastCost = 1e-200;
+constexpr double kLargestCost = 1e200;
+
 // A pair is as dear as any other that differs in as many attributes of each class, k_c of m_c: with
 // w_A the cost of adding or removing a row, and r_i = -1 / (n_i - 1) the inner product of two
 // different columns of H = n I - 1 1^T over their squared length, it costs
@@ -41,8 +46,9 @@ class PairKinds {
     std::vector<double> tensor(static_cast<size_t>(num_kinds_), 0.0);
     for (int64_t k = 0; k < mechanisms_.orbits.size(); ++k) {
       if (mechanisms_.orbits[k].empty()) continue;  // the total: all pairs agree
-      tensor[static_cast<size_t>(PlaceOf(CountsOf(k)))] =
-          CostOfOne(k) / noise_variance[static_cast<size_t>(k)];
+      const double cost = CostOfOne(k) / noise_variance[static_cast<size_t>(k)];
+      if (!(cost >= kLeastCost) || !(cost <= kLargestCost)) FailOutOfRange();
+      tensor[static_cast<size_t>(PlaceOf(CountsOf(k)))] = cost;
     }
     Transform(kernels, tensor);
     // Not min_element: a cost that is no number must not pass for the least.
@@ -52,7 +58,7 @@ class PairKinds {
     }
     DearestPair pair;
     pair.cost = 2 * (tensor[0] - tensor[least]);
-    RESIDUA_CHECK(std::isfinite(pair.cost) && pair.cost >= 0);
+    if (!std::isfinite(pair.cost) || !(pair.cost >= 0)) FailOutOfRange();
     const std::vector<int64_t> differing = KindAt(static_cast<int64_t>(least));
     for (int64_t k = 0; k < mechanisms_.orbits.size(); ++k) {
       pair.cost_of_orbit.push_back(
@@ -63,6 +69,12 @@ class PairKinds {
   }
 
  private:
+  [[noreturn]] static void FailOutOfRange() {
+    Fail(ErrorKind::kTooLarge,
+         "a noise variance is too small or too large to price replaced rows with; choose a budget "
+         "nearer to 1, and plan again");
+  }
+
   // How many attributes of each class the orbit's sets have.
   std::vector<int64_t> CountsOf(int64_t orbit) const {
     std::vector<int64_t> counts(sizes_.size(), 0);

@@ -20,7 +20,8 @@ struct DearestPair {
 bool AreOrdinary(const MechanismOrbits& mechanisms);
 
 // At these noise variances of the orbits, to a relative error below 1e-12 (docs/math.md). Nothing
-// if an attribute is not ordinary, or there are too many kinds of pairs.
+// if an attribute is not ordinary, or there are too many kinds of pairs; Error{kTooLarge} if
+// doubles do not hold the costs. The variances are positive; that of the total is not looked at.
 std::optional<DearestPair> FindDearestPair(const MechanismOrbits& mechanisms,
                                            std::span<const double> noise_variance);
 

@@ -10,8 +10,11 @@
 #include "residua/model/closure.h"
 #include "residua/model/symmetry.h"
 #include "residua/select/kind_splits.h"
+#include "residua/select/objective_rows.h"
 #include "residua/select/plan_errors.h"
-#include "residua/select/solvers.h"
+#include "residua/select/solvers/closed_form.h"
+#include "residua/select/solvers/convex_loss.h"
+#include "residua/select/solvers/max_variance.h"
 #include "residua/select/symmetric_blocks.h"
 
 namespace residua {

@@ -11,8 +11,13 @@ namespace {
 
 void VerifyClasses(const Plan& plan) {
   std::vector<int> seen(static_cast<size_t>(plan.domain.size()), 0);
+  if (plan.classes.class_of.size() != seen.size()) {
+    Fail(ErrorKind::kRefused, "the plan has classes of {} attributes, and {} attributes",
+         plan.classes.class_of.size(), seen.size());
+  }
   for (int c = 0; c < plan.classes.size(); ++c) {
     const auto& members = plan.classes.members[static_cast<size_t>(c)];
+    if (members.empty()) Fail(ErrorKind::kRefused, "class {} of the plan has no attributes", c);
     for (const int i : members) {
       if (i < 0 || i >= plan.domain.size()) {
         Fail(ErrorKind::kRefused, "the plan's classes name attribute {}, which does not exist", i);
@@ -58,7 +63,8 @@ void VerifyBases(const Plan& plan) {
       sensitivity = SquaredSensitivity(*matrix);
       factor = 1;
     }
-    if (basis.is_identity() != (attribute.queries == QueryKind::kIdentity) ||
+    if (basis.size != attribute.size || sensitivity <= 0 ||
+        basis.is_identity() != (attribute.queries == QueryKind::kIdentity) ||
         basis.squared_sensitivity != sensitivity || basis.variance_factor != factor) {
       Fail(ErrorKind::kRefused, "the basis of attribute '{}' does not cost what the plan says",
            attribute.name);
@@ -68,8 +74,14 @@ void VerifyBases(const Plan& plan) {
 
 void VerifyMechanisms(const Plan& plan) {
   RESIDUA_CHECK(static_cast<int64_t>(plan.variances.size()) == plan.mechanisms.size());
+  // All of them: for replaced rows the total has no price, and its noise is not looked at there.
+  for (const Rational& variance : plan.variances) CheckNoiseVariance(variance);
   for (int64_t k = 0; k < plan.mechanisms.size(); ++k) {
     const auto orbit = plan.mechanisms[k];
+    // In another order the same sets could be listed, and measured, twice.
+    if (!std::is_sorted(orbit.begin(), orbit.end())) {
+      Fail(ErrorKind::kRefused, "base mechanism {} of the plan lists its classes out of order", k);
+    }
     for (const ClassRun& run : ClassRuns(orbit)) {
       if (run.attribute_class < 0 || run.attribute_class >= plan.classes.size() ||
           run.count > static_cast<int>(
@@ -116,6 +128,9 @@ MechanismOrbits MechanismsOf(const Plan& plan) {
 void VerifyPlan(const Plan& plan) {
   CheckWorkload(plan.domain, plan.workload);
   CheckProtection(plan.protection, plan.domain);
+  CheckDelta(plan.budget.delta);
+  CheckStatedPcost(plan.pcost);
+  CheckStatedPcost(plan.budget.pcost);
   VerifyClasses(plan);
   VerifyBases(plan);
   VerifyMechanisms(plan);

@@ -45,7 +45,7 @@ MechanismOrbits MechanismsOf(const Plan& plan);
 // hold alike ones only, every class has a basis that fits it and whose sensitivity is that of its
 // integers, every subset of every workload marginal has its base mechanism, every
 // variance is positive, and the cost is `pcost` and within the budget. Throws Error{kRefused} with
-// the first thing that is not so.
+// the first thing that is not so, and Error{kTooLarge} for noise that cannot be priced.
 void VerifyPlan(const Plan& plan);
 
 }  // namespace residua

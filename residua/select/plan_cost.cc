@@ -75,7 +75,10 @@ std::optional<double> PriceByPairs(const MechanismOrbits& mechanisms,
   if (mechanisms.protection.neighbours != Neighbours::kReplaceOne) return std::nullopt;
   std::vector<double> noise_variance;
   noise_variance.reserve(variances.size());
-  for (const Rational& variance : variances) noise_variance.push_back(variance.get_d());
+  for (const Rational& variance : variances) {
+    CheckNoiseVariance(variance);
+    noise_variance.push_back(variance.get_d());
+  }
   const auto pair = FindDearestPair(mechanisms, noise_variance);
   if (!pair) return std::nullopt;
   return pair->cost;

@@ -4,8 +4,9 @@
 #include <cmath>
 
 #include "residua/base/error.h"
+#include "residua/basis/basis_inverse.h"
 #include "residua/basis/query_matrix.h"
-#include "residua/select/solvers.h"
+#include "residua/select/objective_rows.h"
 
 namespace residua {
 
@@ -14,30 +15,6 @@ std::vector<double> NoiseVariances(const Plan& plan) {
   noise.reserve(plan.variances.size());
   for (const Rational& variance : plan.variances) noise.push_back(variance.get_d());
   return noise;
-}
-
-TableWeights WeighTables(const WorkloadOrbits& workload,
-                         const std::vector<ResidualBasis>& basis_of_class, Weighting weighting) {
-  TableWeights weights;
-  for (int64_t j = 0; j < workload.orbits.size(); ++j) {
-    const double num_tables = OrbitSize(workload.classes, workload.orbits[j]).get_d();
-    double num_answers = 1;
-    for (const int c : workload.orbits[j]) {
-      num_answers *= static_cast<double>(basis_of_class[static_cast<size_t>(c)].num_answers);
-    }
-    double importance = workload.weight[static_cast<size_t>(j)];
-    if (weighting == Weighting::kCells) importance *= num_answers;
-    if (weighting == Weighting::kSqrtCells) importance *= std::sqrt(num_answers);
-    if (!std::isfinite(num_answers) || !std::isfinite(importance * num_tables)) {
-      Fail(ErrorKind::kTooLarge, "a table of {} attributes has more cells than a double can hold",
-           workload.orbits[j].size());
-    }
-    weights.importance.push_back(importance);
-    weights.total_importance.push_back(importance * num_tables);
-    weights.num_tables.push_back(num_tables);
-    weights.num_answers.push_back(num_answers);
-  }
-  return weights;
 }
 
 std::vector<TableErrors> PredictErrors(const Plan& plan) {
@@ -92,41 +69,6 @@ PlanSummary Summarize(const Plan& plan, const std::vector<TableErrors>& errors) 
   }
   summary.rmse = std::sqrt(total_variance / summary.num_answers);
   return summary;
-}
-
-ObjectiveRows MakeObjectiveRows(const Objective& objective, const WorkloadOrbits& workload,
-                                const MultisetTable& mechanisms,
-                                const std::vector<ResidualBasis>& basis_of_class,
-                                double peak_tolerance) {
-  const TableWeights weights = WeighTables(workload, basis_of_class, objective.weighting);
-  if (objective.kind != Objective::Kind::kMaxVariance) {
-    return {objective, MeanVarianceMatrix(workload.orbits, mechanisms, basis_of_class),
-            weights.total_importance};
-  }
-  ObjectiveRows rows{
-      objective,
-      PeakVarianceMatrix(workload.orbits, mechanisms, basis_of_class, peak_tolerance),
-      {}};
-  rows.weight.reserve(rows.matrix.table.size());
-  for (const int64_t j : rows.matrix.table) {
-    rows.weight.push_back(weights.importance[static_cast<size_t>(j)]);
-  }
-  return rows;
-}
-
-double EvaluateLoss(const ObjectiveRows& rows, std::span<const double> noise_variance) {
-  std::vector<double> variances(static_cast<size_t>(rows.matrix.num_rows()));
-  Multiply(rows.matrix, noise_variance, variances);
-  if (rows.objective.kind == Objective::Kind::kMaxVariance) {
-    double loss = 0;
-    for (size_t j = 0; j < variances.size(); ++j) {
-      loss = std::max(loss, rows.weight[j] * variances[j]);
-    }
-    return loss;
-  }
-  std::vector<double> gradient(variances.size());
-  const double p = rows.objective.kind == Objective::Kind::kPNorm ? rows.objective.p : 1;
-  return PNormLoss(rows.weight, p)(variances, gradient);
 }
 
 double ObjectiveLoss(const Plan& plan) {

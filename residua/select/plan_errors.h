@@ -4,19 +4,8 @@
 #include <vector>
 
 #include "residua/select/plan.h"
-#include "residua/select/variance_matrix.h"
 
 namespace residua {
-
-// What a table of one workload orbit counts for. `num_tables` tables of `num_answers` cells each.
-struct TableWeights {
-  std::vector<double> importance;        // of one table of the orbit
-  std::vector<double> total_importance;  // of all its tables
-  std::vector<double> num_tables;
-  std::vector<double> num_answers;
-};
-TableWeights WeighTables(const WorkloadOrbits& workload,
-                         const std::vector<ResidualBasis>& basis_of_class, Weighting weighting);
 
 // The errors a plan predicts for the tables of one workload orbit.
 struct TableErrors {
@@ -45,19 +34,6 @@ struct PlanSummary {
   double max_variance = 0;
 };
 PlanSummary Summarize(const Plan& plan, const std::vector<TableErrors>& errors);
-
-// An objective as a function of the noise: the variances it looks at, and what each counts for.
-struct ObjectiveRows {
-  Objective objective;
-  VarianceMatrix matrix;
-  std::vector<double> weight;  // of each row
-};
-// With a `peak_tolerance`, rows of the largest variance are thinned as in PeakVarianceMatrix.
-ObjectiveRows MakeObjectiveRows(const Objective& objective, const WorkloadOrbits& workload,
-                                const MultisetTable& mechanisms,
-                                const std::vector<ResidualBasis>& basis_of_class,
-                                double peak_tolerance = 0);
-double EvaluateLoss(const ObjectiveRows& rows, std::span<const double> noise_variance);
 
 // The plan's objective at its noise.
 double ObjectiveLoss(const Plan& plan);

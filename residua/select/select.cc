@@ -8,8 +8,12 @@
 #include "residua/model/closure.h"
 #include "residua/select/choose_bases.h"
 #include "residua/select/dearest_pair.h"
+#include "residua/select/objective_rows.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/rounding.h"
+#include "residua/select/solvers/closed_form.h"
+#include "residua/select/solvers/convex_loss.h"
+#include "residua/select/solvers/max_variance.h"
 
 namespace residua {
 namespace {

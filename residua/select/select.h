@@ -2,9 +2,9 @@
 
 #include <variant>
 
-#include "residua/basis/strategy_solver.h"
+#include "residua/basis/basis_kind.h"
 #include "residua/select/plan.h"
-#include "residua/select/solvers.h"
+#include "residua/select/solvers/noise_solution.h"
 
 namespace residua {
 

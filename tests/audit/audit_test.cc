@@ -1,15 +1,16 @@
 // Tries to falsify the guarantee: neighbouring files of data, released many times by the whole
 // pipeline (spec, plan, plan file, data source, measurement), and a lower confidence bound on rho
-// from what is published alone. It must stay below the claim, and above it wherever a fault is
-// planted.
+// from what is published alone: the numbers, the order they come in, and the structure of files. It
+// must stay below the claim, and above it wherever a fault is planted.
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 
-#include "residua/io/data_source.h"
-#include "residua/io/plan_file.h"
-#include "residua/io/spec.h"
+#include "residua/data/data_source.h"
+#include "residua/files/plan_file.h"
+#include "residua/files/spec.h"
 #include "residua/measure/measure.h"
 #include "residua/measure/residual_transform.h"
 #include "residua/measure/true_counts.h"
@@ -17,24 +18,41 @@
 #include "residua/select/plan_cost.h"
 #include "residua/select/select.h"
 #include "tests/audit/auditor.h"
-#include "tests/io/folder_test.h"
+#include "tests/fixtures/folder_test.h"
 #include "tests/oracle/deterministic_bits.h"
 
 namespace residua {
 namespace {
 
 using audit::LowerBoundOnRho;
+using audit::Published;
+using audit::StructuralDifference;
 
 using Cells = std::vector<int64_t>;  // one for each attribute
 
-Eigen::VectorXd Publish(const Plan& plan, const EncodedTable& table,
-                        const MeasureOptions& options) {
+// What the residuals show, in the order they come in.
+Published Show(const Domain& domain, const std::vector<NoisyResidual>& residuals) {
   std::vector<double> numbers;
-  Measure(plan, table, options, [&](NoisyResidual&& residual) {
-    const auto& values = std::get<std::vector<int64_t>>(residual.values);
-    numbers.insert(numbers.end(), values.begin(), values.end());
-  });
-  return Eigen::Map<Eigen::VectorXd>(numbers.data(), static_cast<Eigen::Index>(numbers.size()));
+  Published published;
+  for (const NoisyResidual& residual : residuals) {
+    published.structure += SetName(domain, residual.attributes);
+    published.structure += residual.values.index() == 0 ? "\n" : ", wide\n";
+    std::visit(
+        [&](const auto& values) {
+          for (const auto value : values) numbers.push_back(static_cast<double>(value));
+        },
+        residual.values);
+  }
+  published.numbers =
+      Eigen::Map<Eigen::VectorXd>(numbers.data(), static_cast<Eigen::Index>(numbers.size()));
+  return published;
+}
+
+Published Publish(const Plan& plan, const EncodedTable& table, const MeasureOptions& options) {
+  std::vector<NoisyResidual> residuals;
+  Measure(plan, table, options,
+          [&](NoisyResidual&& residual) { residuals.push_back(std::move(residual)); });
+  return Show(plan.domain, residuals);
 }
 
 double RhoOf(const Rational& pcost) { return pcost.get_d() / 2; }
@@ -177,7 +195,7 @@ class SeededPublisher {
   using SeedOf = std::function<uint64_t(uint64_t release, uint64_t mechanism)>;
   SeededPublisher(const Plan& plan, SeedOf seed_of) : plan_(plan), seed_of_(std::move(seed_of)) {}
 
-  Eigen::VectorXd operator()(const EncodedTable& table) {
+  Published operator()(const EncodedTable& table) {
     std::vector<std::unique_ptr<DeterministicBits>> sources;
     MeasureOptions options;
     options.counting.num_threads = 1;
@@ -227,6 +245,36 @@ TEST_F(AuditTest, CatchesABasisPricedWithAnotherCovariance) {
       PlanPcost({plan.protection, bases, plan.classes, plan.mechanisms}, plan.variances);
   ASSERT_LT(claimed, plan.pcost);
   ExpectCaught(BoundFor(plan, DearestCells(plan)), RhoOf(claimed));
+}
+
+// The order and the width of what is published, by the number of rows; the numbers are as they
+// should be.
+TEST_F(AuditTest, CatchesAnOrderOrAWidthThatFollowsTheNumberOfRows) {
+  const Plan plan = PlanFor("rho = 0.5", kOrdinary, "marginals = \"<=2\"");
+  const EncodedTable with = TableWith(plan, {{1, 1, 2}});
+  const EncodedTable without = TableWith(plan, {});
+  const auto bound_for = [&](const std::function<void(std::vector<NoisyResidual>*)>& fault) {
+    const auto release = [&](const EncodedTable& table) {
+      std::vector<NoisyResidual> residuals;
+      Measure(plan, table, options_,
+              [&](NoisyResidual&& residual) { residuals.push_back(std::move(residual)); });
+      if (table.num_rows() > 10) fault(&residuals);
+      return Show(plan.domain, residuals);
+    };
+    return LowerBoundOnRho([&] { return release(with); }, [&] { return release(without); },
+                           {.num_training = 1'000, .num_testing = 5'000});
+  };
+  const double claim = RhoOf(plan.pcost);
+  EXPECT_LT(bound_for([](std::vector<NoisyResidual>*) {}), claim);
+  ExpectCaught(bound_for([](std::vector<NoisyResidual>* residuals) {
+                 std::reverse(residuals->begin(), residuals->end());
+               }),
+               claim);
+  ExpectCaught(bound_for([](std::vector<NoisyResidual>* residuals) {
+                 const auto& values = std::get<std::vector<int64_t>>(residuals->back().values);
+                 residuals->back().values = std::vector<Int128>(values.begin(), values.end());
+               }),
+               claim);
 }
 
 // Ada has twelve rows, of which two count.

@@ -2,18 +2,56 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <sstream>
 #include <vector>
 
 namespace residua::audit {
 namespace {
 
-Eigen::MatrixXd Collect(const Release& release, int count) {
-  const Eigen::VectorXd first = release();
-  Eigen::MatrixXd all(first.size(), count);
-  all.col(0) = first;
-  for (int k = 1; k < count; ++k) all.col(k) = release();
-  return all;
+// The first line that only one of them has, or has elsewhere.
+std::string FirstDifference(const std::string& one, const std::string& other) {
+  std::istringstream one_lines(one), other_lines(other);
+  std::string one_line, other_line;
+  bool has_one = true, has_other = true;
+  while (has_one && has_other && one_line == other_line) {
+    has_one = static_cast<bool>(std::getline(one_lines, one_line));
+    has_other = static_cast<bool>(std::getline(other_lines, other_line));
+  }
+  return (has_one ? one_line : "(nothing)") + " / " + (has_other ? other_line : "(nothing)");
 }
+
+// Asks for releases, as long as their structures are all the same.
+class Observer {
+ public:
+  // False, and nothing in `numbers`, once a structure differs.
+  bool Observe(const Release& release, Eigen::VectorXd* numbers) {
+    Published published = release();
+    if (!structure_) structure_ = published.structure;
+    if (published.structure != *structure_) {
+      difference_ = FirstDifference(published.structure, *structure_);
+      return false;
+    }
+    *numbers = std::move(published.numbers);
+    return true;
+  }
+
+  bool Collect(const Release& release, int count, Eigen::MatrixXd* all) {
+    Eigen::VectorXd numbers;
+    for (int k = 0; k < count; ++k) {
+      if (!Observe(release, &numbers)) return false;
+      if (k == 0) all->resize(numbers.size(), count);
+      all->col(k) = numbers;
+    }
+    return true;
+  }
+
+  const std::optional<std::string>& difference() const { return difference_; }
+
+ private:
+  std::optional<std::string> structure_;
+  std::optional<std::string> difference_;
+};
 
 // log(density with / density without), were both normal of the same covariance.
 struct Discriminant {
@@ -25,15 +63,14 @@ struct Discriminant {
   }
 };
 
-Discriminant Train(const Release& with, const Release& without, int count) {
-  const Eigen::MatrixXd a = Collect(with, count);
-  const Eigen::MatrixXd b = Collect(without, count);
+Discriminant Train(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
   const Eigen::VectorXd mean_a = a.rowwise().mean();
   const Eigen::VectorXd mean_b = b.rowwise().mean();
   const Eigen::MatrixXd centred_a = a.colwise() - mean_a;
   const Eigen::MatrixXd centred_b = b.colwise() - mean_b;
   Eigen::MatrixXd covariance =
-      (centred_a * centred_a.transpose() + centred_b * centred_b.transpose()) / (2.0 * count);
+      (centred_a * centred_a.transpose() + centred_b * centred_b.transpose()) /
+      static_cast<double>(a.cols() + b.cols());
   // Values that have no noise, or share it, are not to divide by zero.
   covariance.diagonal() = covariance.diagonal() * (1 + 1e-6);
   covariance.diagonal().array() += 1e-6;
@@ -65,12 +102,32 @@ Bounds MeanBounds(const std::vector<double>& values, double width, double failur
 
 }  // namespace
 
+std::optional<std::string> StructuralDifference(const Release& with, const Release& without,
+                                                int count) {
+  Observer observer;
+  Eigen::VectorXd ignored;
+  for (int k = 0; k < count; ++k) {
+    if (!observer.Observe(with, &ignored) || !observer.Observe(without, &ignored)) break;
+  }
+  return observer.difference();
+}
+
 double LowerBoundOnRho(const Release& with, const Release& without, const AuditOptions& options) {
-  const Discriminant f = Train(with, without, options.num_training);
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  Observer observer;
+  Eigen::MatrixXd training_with, training_without;
+  if (!observer.Collect(with, options.num_training, &training_with) ||
+      !observer.Collect(without, options.num_training, &training_without)) {
+    return kInfinite;
+  }
+  const Discriminant f = Train(training_with, training_without);
   std::vector<double> f_with, f_without;
+  Eigen::VectorXd numbers;
   for (int k = 0; k < options.num_testing; ++k) {
-    f_with.push_back(std::clamp(f(with()), -options.cut_off, options.cut_off));
-    f_without.push_back(std::clamp(f(without()), -options.cut_off, options.cut_off));
+    if (!observer.Observe(with, &numbers)) return kInfinite;
+    f_with.push_back(std::clamp(f(numbers), -options.cut_off, options.cut_off));
+    if (!observer.Observe(without, &numbers)) return kInfinite;
+    f_without.push_back(std::clamp(f(numbers), -options.cut_off, options.cut_off));
   }
   // Either way round: four bounds in all.
   const double failure = options.failure_probability / 4;

@@ -2,11 +2,25 @@
 
 #include <Eigen/Dense>
 #include <functional>
+#include <optional>
+#include <string>
 
 namespace residua::audit {
 
-// Releases a data set once more, with noise of its own, and gives the published numbers.
-using Release = std::function<Eigen::VectorXd()>;
+// What a reader sees of a release: the noisy numbers, and as text all that is not to depend on the
+// data: the order of sets, the width of their values, names, columns and row groups of files.
+struct Published {
+  Eigen::VectorXd numbers;
+  std::string structure;
+};
+
+// Releases a data set once more, with noise of its own.
+using Release = std::function<Published()>;
+
+// The first line in which the structures of any two of `count` releases of each data set differ:
+// neighbouring data sets must have the same, and so must a data set at all times.
+std::optional<std::string> StructuralDifference(const Release& with, const Release& without,
+                                                int count);
 
 struct AuditOptions {
   int num_training = 10'000;
@@ -23,7 +37,7 @@ struct AuditOptions {
 //   KL(P, Q) >= E_P f - log E_Q exp(f).
 // f is the linear discriminant of a training set, cut off; both means are bounded by their
 // empirical Bernstein inequalities (Maurer and Pontil, 2009) on fresh releases. No matter what f
-// is, the bound holds with the stated confidence.
+// is, the bound holds with the stated confidence. It is infinite if two structures differ.
 double LowerBoundOnRho(const Release& with, const Release& without,
                        const AuditOptions& options = {});
 

@@ -5,10 +5,80 @@
 namespace residua {
 namespace {
 
-TEST(ErrorTest, MessagesAreOneLine) {
-  const Error error(ErrorKind::kBadInput, std::string_view("a\nb\tc\x7f\0d", 8));
-  EXPECT_STREQ(error.what(), "a\\x0ab\\x09c\\x7f\\x00d");
-  EXPECT_STREQ(Error(ErrorKind::kIo, "naïve \\ 'q'").what(), "naïve \\ 'q'") << "all else stays";
+template <typename... Args>
+Error Thrown(fmt::format_string<Args...> format, Args&&... args) {
+  try {
+    Fail(ErrorKind::kBadInput, format, std::forward<Args>(args)...);
+  } catch (const Error& error) {
+    return error;
+  }
+}
+
+TEST(Error, KeepsItsKindAndMessage) {
+  const Error error = Thrown("size {} is below {}", 1, 2);
+  EXPECT_EQ(error.kind(), ErrorKind::kBadInput);
+  EXPECT_STREQ(error.what(), "size 1 is below 2");
+}
+
+TEST(Error, HasPlaceProblemAndRemedyAsTheFormatReads) {
+  const Error error = Thrown("{}: has {} rows; give {} or more", "a.csv", 0, 1);
+  EXPECT_EQ(PlainWords(error.place()), "a.csv");
+  EXPECT_EQ(PlainWords(error.problem()), "has 0 rows");
+  EXPECT_EQ(PlainWords(error.remedy()), "give 1 or more");
+  EXPECT_STREQ(error.what(), "a.csv: has 0 rows; give 1 or more");
+
+  const Error bare = Thrown("it is broken");
+  EXPECT_TRUE(bare.place().empty());
+  EXPECT_TRUE(bare.remedy().empty());
+}
+
+TEST(Error, TakesNoMarksFromArguments) {
+  const Error error = Thrown("{}: no '{}'; look at {}", "a: b; c",
+                             std::string("x\x1e"
+                                         "5\x1fy\x1e; z\n"),
+                             std::string_view("\x1c\x1d"));
+  EXPECT_EQ(PlainWords(error.place()), "a: b; c");
+  EXPECT_EQ(PlainWords(error.problem()), "no 'x\\x1e5\\x1fy\\x1e; z\\x0a'");
+  EXPECT_EQ(PlainWords(error.remedy()), "look at \\x1c\\x1d");
+  EXPECT_EQ(error.remedy().size(), 1u);
+}
+
+TEST(Error, LetsFrontEndsWordItsSteps) {
+  const Error error = Thrown("{}: the budget is used up; {}, or {}", "a.ledger",
+                             Phrase{Phrase::Kind::kGrant, {"0.5"}},
+                             Phrase{Phrase::Kind::kForgive, {"3", "a \x1e.ledger"}});
+  EXPECT_STREQ(error.what(),
+               "a.ledger: the budget is used up; grant rho 0.5 more, or forgive entry 3 of a "
+               "\\x1e.ledger");
+  EXPECT_EQ(error.Message([](const Phrase& phrase) {
+    return fmt::format("<{}:{}>", static_cast<int>(phrase.kind), fmt::join(phrase.arguments, "|"));
+  }),
+            fmt::format("a.ledger: the budget is used up; <{}:0.5>, or <{}:3|a \\x1e.ledger>",
+                        static_cast<int>(Phrase::Kind::kGrant),
+                        static_cast<int>(Phrase::Kind::kForgive)));
+}
+
+TEST(Error, GetsItsPlaceInFrontOnce) {
+  const auto fail = [] { Fail(ErrorKind::kRefused, "{}: is wrong; fix it", "line 3"); };
+  try {
+    AtPlace("spec.toml", [&] { AtPlace("spec.toml", fail); });
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kRefused);
+    EXPECT_STREQ(error.what(), "spec.toml: line 3: is wrong; fix it");
+    EXPECT_EQ(PlainWords(error.remedy()), "fix it");
+  }
+  EXPECT_EQ(AtPlace("spec.toml", [] { return 7; }), 7);
+}
+
+TEST(Error, ReportsBrokenInvariantsInReleaseBuilds) {
+  try {
+    AtPlace("a place", [] { RESIDUA_CHECK(1 + 1 == 3); });
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kBroken);
+    EXPECT_TRUE(std::string_view(error.what()).starts_with("internal check failed: 1 + 1 == 3"));
+  }
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <limits>
+#include <random>
+#include <vector>
 
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
@@ -46,6 +48,47 @@ TEST(RationalTest, DirectedDoublesBracketTheValue) {
   }
   EXPECT_EQ(ToDoubleUp(ParseRational("1e400", "x")), INFINITY);
   EXPECT_EQ(ToDoubleDown(ParseRational("1e400", "x")), std::numeric_limits<double>::max());
+}
+
+// Whatever is printed of a promise is never better than the promise; six digits to the nearest
+// were.
+TEST(RationalTest, PrintedNumbersRoundTheWayTheySay) {
+  std::mt19937_64 random(3);
+  std::vector<Rational> values = {0, 1, 10, Rational(1, 3), Rational(2, 3)};
+  for (const char* text : {"0.0015000001", "0.99999951", "999999.5", "1e-320", "5e-324", "1e300",
+                           "123456.5", "9.9999949999999", "1e-9", "999999999999999.9"}) {
+    values.push_back(ParseRational(text, "x"));
+  }
+  for (int k = 0; k < 2000; ++k) {
+    const double exponent = static_cast<double>(random() % 600) - 300;
+    values.emplace_back(std::pow(10.0, exponent) * static_cast<double>(random() % 100000000 + 1));
+  }
+  for (const Rational& value : values) {
+    for (const int digits : {6, 10, 15}) {
+      const Rational above = ParseRational(TextAbove(value, digits), "x");
+      const Rational below = ParseRational(TextBelow(value, digits), "x");
+      EXPECT_GE(above, value) << value << " " << digits;
+      EXPECT_LE(below, value) << value << " " << digits;
+      // By less than two in the last digit, except where doubles have fewer.
+      if (value < ParseRational("1e-300", "x")) continue;
+      const Rational unit = 2 * value * ParseRational(fmt::format("1e{}", 1 - digits), "x");
+      EXPECT_LE(Rational(above - below), unit) << value << " " << digits;
+    }
+  }
+  EXPECT_EQ(TextAbove(Rational(3, 2)), "1.5");
+  EXPECT_EQ(TextBelow(Rational(3, 2)), "1.5");
+  EXPECT_EQ(TextAbove(ParseRational("1e400", "x")), "inf");
+}
+
+TEST(RationalTest, ASpendWithinAGrantLooksWithinIt) {
+  const Rational third(1, 3);
+  const SpentText nearly = TextOfSpent(third - ParseRational("6e-11", "x"), third);
+  EXPECT_EQ(nearly.spent, "0.3333333333");
+  EXPECT_EQ(nearly.granted, "0.3333333333");
+  EXPECT_EQ(TextOfSpent(0, third).granted, "0.333333");
+  EXPECT_EQ(TextOfSpent(Rational(1, 2), Rational(1, 2)).spent, "0.5");
+  EXPECT_EQ(TextOfSpent(third, third).spent, "0.333334") << "no number of digits shows it";
+  EXPECT_EQ(TextOfSpent(third, Rational(1, 4)).spent, "0.333334");
 }
 
 TEST(CheckedTest, NeverWraps) {

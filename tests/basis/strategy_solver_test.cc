@@ -1,4 +1,5 @@
 #include "residua/basis/strategy_solver.h"
+#include "residua/basis/basis_inverse.h"
 
 #include <gtest/gtest.h>
 
@@ -67,7 +68,7 @@ TEST(StrategySolverTest, IntegerBasesAreValidAndNear) {
         StrategySolver solver(space, kind, goal);
         const Strategy strategy = solver.Solve(0.7, 1e-7, 400);
         const double scale = 1 << 16;
-        const IntegerMatrix matrix = RoundBasis(space, solver.Gram(), solver.Constant(), scale);
+        const IntegerMatrix matrix = RoundBasis(space, strategy.gram, strategy.constant, scale);
         EXPECT_EQ(matrix.num_rows, space.rank() - 1);
         const ResidualBasis basis = BasisFromMatrix(attribute, matrix);
         const MatrixXd w = oracle::DenseQueries(attribute);
@@ -80,18 +81,22 @@ TEST(StrategySolverTest, IntegerBasesAreValidAndNear) {
           }
         }
         const double size = sub.cwiseAbs().maxCoeff();
-        EXPECT_LT((sub * basis.constant).norm(), 1e-9 * size);
-        EXPECT_NEAR(basis.constant.sum(), 1, 1e-10);
-        EXPECT_LT((sub * basis.residual - MatrixXd::Identity(sub.rows(), sub.rows())).norm(), 1e-9);
-        EXPECT_LT(basis.residual.colwise().sum().norm(), 1e-9);
+        EXPECT_LT((sub * basis.inverse->constant).norm(), 1e-9 * size);
+        EXPECT_NEAR(basis.inverse->constant.sum(), 1, 1e-10);
+        EXPECT_LT(
+            (sub * basis.inverse->residual - MatrixXd::Identity(sub.rows(), sub.rows())).norm(),
+            1e-9);
+        EXPECT_LT(basis.inverse->residual.colwise().sum().norm(), 1e-9);
         const MatrixXd identity =
-            basis.constant * VectorXd::Ones(attribute.size).transpose() + basis.residual * sub;
+            basis.inverse->constant * VectorXd::Ones(attribute.size).transpose() +
+            basis.inverse->residual * sub;
         EXPECT_LT((w * identity - w).norm(), 1e-8 * w.norm());
 
         EXPECT_EQ(basis.privacy_cost, sub.colwise().squaredNorm().maxCoeff());
-        const MatrixXd answers = w * basis.residual;
+        const MatrixXd answers = w * basis.inverse->residual;
         EXPECT_NEAR(basis.mean.residual / answers.rowwise().squaredNorm().mean(), 1, 1e-9);
-        EXPECT_NEAR(basis.mean.constant / (w * basis.constant).cwiseAbs2().mean(), 1, 1e-9);
+        EXPECT_NEAR(basis.mean.constant / (w * basis.inverse->constant).cwiseAbs2().mean(), 1,
+                    1e-9);
         if (goal == StrategyGoal::kMean) {
           EXPECT_NEAR(basis.privacy_cost * basis.mean.residual /
                           (strategy.privacy_cost * strategy.residual_mean),
@@ -102,9 +107,10 @@ TEST(StrategySolverTest, IntegerBasesAreValidAndNear) {
         for (double angle = 0; angle <= 1.5708; angle += 0.05) {
           double largest = 0;
           for (int64_t q = 0; q < w.rows(); ++q) {
-            largest = std::max(largest,
-                               std::cos(angle) * basis.privacy_cost * answers.row(q).squaredNorm() +
-                                   std::sin(angle) * std::pow((w.row(q) * basis.constant)(0), 2));
+            largest = std::max(
+                largest,
+                std::cos(angle) * basis.privacy_cost * answers.row(q).squaredNorm() +
+                    std::sin(angle) * std::pow((w.row(q) * basis.inverse->constant)(0), 2));
           }
           double peak = 0;
           double thin = 0;
@@ -131,8 +137,8 @@ TEST(StrategySolverTest, OrthogonalRowsSumToZero) {
   StrategySolver solver(space, BasisKind::kOrthogonal, StrategyGoal::kMean);
   const Strategy strategy = solver.Solve(0, 1e-7, 400);
   EXPECT_LE(strategy.relative_gap, 1e-7);
-  EXPECT_LT((solver.Gram() * VectorXd::Ones(12)).norm(), 1e-10);
-  EXPECT_LT((solver.Constant() - VectorXd::Constant(12, 1.0 / 12)).norm(), 1e-12);
+  EXPECT_LT((strategy.gram * VectorXd::Ones(12)).norm(), 1e-10);
+  EXPECT_LT((strategy.constant - VectorXd::Constant(12, 1.0 / 12)).norm(), 1e-12);
 }
 
 // The trade-off sweeps the frontier: a larger one lowers rho and raises s.

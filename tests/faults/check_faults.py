@@ -225,6 +225,74 @@ def two_releases_at_once():
     assert run("release", "people.toml", "-o", "out/r", "--yes").returncode == 0
 
 
+def release_killed_at(moment):
+    result = run("release", "people.toml", "-o", "out/r", "--yes",
+                 faults={"FAULT_KILL": moment, "FAULT_NAME": "measurements.parquet"})
+    assert result.returncode == -signal.SIGKILL, result
+    assert len(spends()) == 1
+
+
+def temporaries_of(name):
+    head, tail = os.path.split(name)
+    return [os.path.join(head, other) for other in os.listdir(head) if other.startswith(tail + ".")]
+
+
+def contents_of(name):
+    with open(name, "rb") as file:
+        return file.read()
+
+
+def killed_before_the_measurement_has_its_name():
+    """Confirmed and complete: it is put in place as it is, and the data is not even there to be read again."""
+    release_killed_at("before")
+    assert reserved() == [] and not os.path.exists("out/r/measurements.parquet")
+    (left,) = temporaries_of("out/r/measurements.parquet")
+    measured = contents_of(left)
+    expect_one_line(run("measure", "out/r/plan.json"), 2, "it is complete: rename", left)
+    os.rename("people.csv", "away.csv")
+    again = run("release", "people.toml", "-o", "out/r", "--yes")
+    os.rename("away.csv", "people.csv")
+    assert again.returncode == 0 and "nothing more was spent" in again.stdout, again
+    assert contents_of("out/r/measurements.parquet") == measured
+    assert len(spends()) == 1 and temporaries_of("out/r/measurements.parquet") == []
+
+
+def killed_before_the_measurement_has_its_name_and_lost():
+    release_killed_at("before")
+    for left in temporaries_of("out/r/measurements.parquet"):
+        os.remove(left)
+    expect_one_line(run("release", "people.toml", "-o", "out/r", "--yes"), 2, "but is gone")
+    assert len(spends()) == 1
+
+
+def killed_after_the_measurement_has_its_name_and_moved_away():
+    release_killed_at("after")
+    assert reserved() == [], "the file is in place, and its spend can be used again"
+    os.rename("out/r/measurements.parquet", "out/moved.parquet")
+    expect_one_line(run("release", "people.toml", "-o", "out/r", "--yes"), 2, "but is gone")
+    os.rename("out/moved.parquet", "out/r/measurements.parquet")
+    assert run("release", "people.toml", "-o", "out/r", "--yes").returncode == 0
+    assert len(spends()) == 1
+
+
+def killed_between_two_ledgers():
+    """A ledger is named, and there is one beside the data: both have the spend, and the same one after a crash."""
+    assert measure().returncode == 0
+    assert run("ledger", "grant", "--ledger", LEDGER, "--rho", "1", "--reason", "test").returncode == 0
+    command = ("release", "people.toml", "-o", "out/r", "--yes", "--ledger", "out/other.ledger")
+    with open("people.toml", encoding="utf-8") as file:
+        text = file.read().replace("1/2", "1/3")
+    with open("people.toml", "w", encoding="utf-8") as file:
+        file.write(text)
+    for name in ("other.ledger", "measurements.parquet"):
+        result = run(*command, faults={"FAULT_KILL": "before", "FAULT_NAME": name})
+        assert result.returncode == -signal.SIGKILL, result
+    again = run(*command)
+    assert again.returncode == 0 and "is in both ledgers" in again.stderr, again
+    assert len(spends()) == 2 and reserved() == []
+    assert "out/other.ledger" in spends()[1]["note"]
+
+
 def signal_at_any_moment():
     """As from a terminal or a scheduler; kill -9 has tests of its own (cli.kill_measure, cli.kill_release)."""
     draw = random.Random(1)
@@ -239,8 +307,10 @@ def signal_at_any_moment():
         if os.path.exists("out/m.parquet"):
             assert run("verify", "out/m.parquet").returncode == 0
             assert len(spends()) == 1
+        elif os.path.exists(LEDGER) and len(spends()) > len(reserved()):
+            assert len(temporaries_of("out/m.parquet")) == 1, "a spend was confirmed, and there is no file"
         elif os.path.exists(LEDGER):
-            assert len(spends()) == len(reserved()) <= 1
+            assert len(spends()) <= 1
         clean_up()
 
 
@@ -256,7 +326,8 @@ FAULTS = [
     disk_full_while_writing_the_measurement, disk_full_while_writing_a_release, disk_full_while_writing_tables,
     disk_full_while_writing_the_ledger, disk_full_for_the_second_spend, read_only_output, read_only_ledger, no_entropy,
     entropy_that_ends, no_memory, clock_that_goes_back, ledger_locked_by_another, ledger_damaged, release_cut_off_while_its_plan_was_written, two_releases_at_once,
-    signal_at_any_moment,
+    killed_before_the_measurement_has_its_name, killed_before_the_measurement_has_its_name_and_lost,
+    killed_after_the_measurement_has_its_name_and_moved_away, killed_between_two_ledgers, signal_at_any_moment,
 ]
 
 

@@ -4,10 +4,13 @@
 //   FAULT_READ_ONLY=1       none can be created or opened for writing: EROFS
 //   FAULT_ENTROPY_CALLS=N   getrandom fails with ENOSYS after N calls
 //   FAULT_CLOCK=SECONDS     the clock of the day is so far ahead (or behind)
+//   FAULT_KILL=before|after the process is killed when a file gets the name FAULT_NAME
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/types.h>
@@ -77,6 +80,14 @@ int64_t ClockShift() {
   return seconds == nullptr ? 0 : atoll(seconds);
 }
 
+// Kills the process if `moment` is the one for it and the file is called FAULT_NAME.
+void KillAt(const std::string& moment, const std::string& path) {
+  const char* chosen = Setting("FAULT_KILL");
+  const char* name = Setting("FAULT_NAME");
+  if (chosen == nullptr || name == nullptr || moment != chosen) return;
+  if (path.substr(path.rfind('/') + 1) == name) kill(getpid(), SIGKILL);
+}
+
 mode_t ModeOf(int flags, va_list arguments) {
   return (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(arguments, mode_t) : 0;
 }
@@ -138,6 +149,22 @@ int mkostemp(char* path, int flags) {
 int mkdir(const char* path, mode_t mode) {
   if (!MayOpen(path, O_CREAT)) return -1;
   return Next<int(const char*, mode_t)>("mkdir")(path, mode);
+}
+
+int rename(const char* from, const char* to) noexcept {
+  KillAt("before", to);
+  const int result = Next<int(const char*, const char*)>("rename")(from, to);
+  KillAt("after", to);
+  return result;
+}
+
+int renameat2(int from_folder, const char* from, int to_folder, const char* to,
+              unsigned flags) noexcept {
+  KillAt("before", to);
+  const int result = Next<int(int, const char*, int, const char*, unsigned)>("renameat2")(
+      from_folder, from, to_folder, to, flags);
+  KillAt("after", to);
+  return result;
 }
 
 ssize_t getrandom(void* buffer, size_t size, unsigned flags) {

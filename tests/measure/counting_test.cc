@@ -184,7 +184,7 @@ TEST(CountMarginals, NamesWhatItRefuses) {
   EXPECT_EQ(MessageOf(table, domain, {{0, 9}}, {}),
             "attribute index 9 is not in the domain; indices run from 0 to 5");
   EXPECT_EQ(MessageOf(table, domain, {{0}}, {.num_threads = -1}),
-            "-1 threads; give 1 or more, or 0 for one a processor");
+            "-1 threads; give 1 or more, or 0 for one per processor");
   EXPECT_EQ(MessageOf(table, DomainOfSizes({10, 20}), {{0}}, {}),
             "the table was encoded for another domain than the one to count");
 }

@@ -4,13 +4,16 @@
 
 #include <Eigen/Dense>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <unsupported/Eigen/KroneckerProduct>
 
 #include "residua/base/error.h"
+#include "residua/measure/counting.h"
 #include "residua/measure/residual_transform.h"
 #include "residua/measure/true_counts.h"
 #include "residua/select/select.h"
+#include "tests/measure/counting_changes.h"
 #include "tests/measure/random_table.h"
 #include "tests/oracle/dense_mechanism.h"
 #include "tests/oracle/deterministic_bits.h"
@@ -224,22 +227,95 @@ TEST(PrivacyTest, NeighbouringTablesStayWithinRhoAtEveryOrder) {
   }
 }
 
-TEST(MeasureTest, VisitsEverySetOnceAndWideValuesSurvive) {
-  // 40,000^3 / a tiny budget: integer noise far beyond 64 bits.
+std::vector<AttributeSet> VisitedSets(const Plan& plan, const EncodedTable& table,
+                                      const MeasureOptions& options) {
+  std::vector<AttributeSet> sets;
+  Measure(plan, table, options,
+          [&](NoisyResidual&& residual) { sets.push_back(residual.attributes); });
+  return sets;
+}
+
+// 600 rows and more are counted in wider tables than 599: nobody is to see it.
+TEST(MeasureTest, VisitsSetsInThePlansOrderWhateverTheNumberOfRows) {
+  const Domain domain = DomainOfSizes({2, 2, 2, 2, 2, 2});
+  const Plan plan = SmallPlan(domain, 3, 1);
+  std::mt19937_64 random(6);
+  for (const int64_t num_rows : {0, 599, 600, 70000}) {
+    const EncodedTable table = RandomTable(domain, num_rows, random);
+    MeasureOptions options;
+    EXPECT_EQ(VisitedSets(plan, table, options), MeasuredSets(plan)) << num_rows;
+    options.counting.memory_budget_bytes = 1000;  // many batches
+    EXPECT_EQ(VisitedSets(plan, table, options), MeasuredSets(plan)) << num_rows;
+  }
+}
+
+// The same noise with all values waiting in memory, some in a file, and all in a file.
+TEST(MeasureTest, ValuesThatWaitInAFileComeBackAsTheyWere) {
+  for (const char* pcost : {"1", "1e-31"}) {
+    const Domain domain = DomainOfSizes({2, 200, 3});
+    const Plan plan = SmallPlan(domain, 3, ParseRational(pcost, "pcost"));
+    std::mt19937_64 random(6);
+    const EncodedTable table = RandomTable(domain, 1000, random);
+    const auto measure = [&](int64_t memory_bytes) {
+      DeterministicBits bits(7);
+      MeasureOptions options = Deterministic(&bits);
+      options.waiting.memory_bytes = memory_bytes;
+      std::vector<NoisyValues> all;
+      Measure(plan, table, options,
+              [&](NoisyResidual&& residual) { all.push_back(std::move(residual.values)); });
+      return all;
+    };
+    const std::vector<NoisyValues> in_memory = measure(int64_t{1} << 30);
+    EXPECT_EQ(in_memory.size(), MeasuredSets(plan).size());
+    EXPECT_EQ(measure(5000), in_memory);
+    EXPECT_EQ(measure(0), in_memory);
+  }
+}
+
+TEST(MeasureTest, NoiseBeyond64BitsMakesWideValues) {
   const Domain domain = DomainOfSizes({2, 200, 3});
-  const Plan plan = SmallPlan(domain, 3, ParseRational("1e-28", "pcost"));
+  const Plan plan = SmallPlan(domain, 3, ParseRational("1e-31", "pcost"));
   std::mt19937_64 random(6);
   const EncodedTable table = RandomTable(domain, 1000, random);
   DeterministicBits bits(7);
-  std::map<AttributeSet, int> visits;
   bool any_wide = false;
   Measure(plan, table, Deterministic(&bits), [&](NoisyResidual&& residual) {
-    ++visits[residual.attributes];
-    any_wide = any_wide || std::holds_alternative<std::vector<Int128>>(residual.values);
+    const auto* wide = std::get_if<std::vector<Int128>>(&residual.values);
+    if (wide == nullptr) return;
+    any_wide = true;
+    EXPECT_EQ(InLeastWidth(*wide), residual.values);
   });
-  EXPECT_EQ(visits.size(), MeasuredSets(plan).size());
-  for (const auto& [set, count] : visits) EXPECT_EQ(count, 1);
   EXPECT_TRUE(any_wide);
+}
+
+// The transform works in 128 bits from some number of rows on; the noisy values fit 64 either way.
+TEST(MeasureTest, WidthFollowsFromTheNoisyValuesAlone) {
+  std::vector<Attribute> attributes = DomainOfSizes({6, 6, 6, 100}).attributes();
+  for (size_t i = 0; i < 3; ++i) attributes[i].queries = QueryKind::kPrefix;
+  const Domain domain(attributes);
+  const Plan plan = SmallPlan(domain, 4, 1);
+  const std::set<int64_t> changes = WidthChanges(plan, 100000);
+  ASSERT_FALSE(changes.empty());
+  const int64_t threshold = *changes.begin();
+  std::mt19937_64 random(6);
+  for (const int64_t num_rows : {threshold - 1, threshold}) {
+    const EncodedTable table = RandomTable(domain, num_rows, random);
+    Measure(plan, table, {}, [&](NoisyResidual&& residual) {
+      EXPECT_TRUE(std::holds_alternative<std::vector<int64_t>>(residual.values))
+          << num_rows << " rows: " << SetName(domain, residual.attributes);
+    });
+  }
+}
+
+TEST(MeasurementsTest, LeastWidth) {
+  constexpr Int128 kLargest = std::numeric_limits<int64_t>::max();
+  constexpr Int128 kSmallest = std::numeric_limits<int64_t>::min();
+  EXPECT_EQ(InLeastWidth({}), NoisyValues(std::vector<int64_t>()));
+  EXPECT_EQ(InLeastWidth({0, kLargest, kSmallest}),
+            NoisyValues(std::vector<int64_t>{0, kLargest, kSmallest}));
+  for (const Int128 value : {kLargest + 1, kSmallest - 1}) {
+    EXPECT_EQ(InLeastWidth({0, value}), NoisyValues(std::vector<Int128>{0, value}));
+  }
 }
 
 TEST(MeasureTest, RefusesNoiseBeyondTheSampler) {

@@ -7,8 +7,9 @@
 #include <set>
 
 #include "residua/base/error.h"
-#include "residua/io/exploring_text.h"
 #include "residua/model/closure.h"
+#include "residua/text/domain_text.h"
+#include "residua/text/workload_text.h"
 
 namespace residua {
 namespace {

@@ -1,6 +1,8 @@
 #include "residua/noise/secure_bits.h"
 
 #include <gtest/gtest.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -8,6 +10,8 @@
 #include <array>
 #include <cerrno>
 #include <cmath>
+#include <csignal>
+#include <new>
 #include <set>
 #include <thread>
 #include <vector>
@@ -26,13 +30,23 @@ Words Draw(BitSource& bits) {
   return words;
 }
 
-// What a forked child draws from the source it inherited.
-Words DrawInChild(BitSource& bits) {
+// Ways to make a child: of these only the first runs the handlers of pthread_atfork.
+pid_t ForkByLibrary() { return fork(); }
+pid_t ForkWithoutHandlers() { return _Fork(); }
+pid_t CloneByKernel() {
+  return static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+}
+using MakeChild = pid_t();
+constexpr MakeChild* kWaysToMakeAChild[] = {ForkByLibrary, ForkWithoutHandlers, CloneByKernel};
+
+// What a child draws by `draw` of what it inherited.
+template <typename DrawWords>
+Words DrawnInChild(MakeChild* make_child, const DrawWords& draw) {
   int pipe_ends[2];
   EXPECT_EQ(pipe(pipe_ends), 0);
-  const pid_t child = fork();
+  const pid_t child = make_child();
   if (child == 0) {
-    const Words words = Draw(bits);
+    const Words words = draw();
     const ssize_t written = write(pipe_ends[1], words.data(), sizeof(words));
     _exit(written == sizeof(words) ? 0 : 1);
   }
@@ -46,27 +60,83 @@ Words DrawInChild(BitSource& bits) {
   return words;
 }
 
+Words DrawInChild(BitSource& bits, MakeChild* make_child) {
+  return DrawnInChild(make_child, [&] { return Draw(bits); });
+}
+
 bool ShareAWord(const Words& a, const Words& b) {
   return std::find_first_of(a.begin(), a.end(), b.begin(), b.end()) != a.end();
 }
 
 TEST(SecureBits, ForkedProcessesShareNothing) {
-  SecureBits bits;
-  Draw(bits);  // now there are buffered words to inherit
-  const Words first_child = DrawInChild(bits);
-  const Words second_child = DrawInChild(bits);
-  const Words parent = Draw(bits);
-  EXPECT_FALSE(ShareAWord(first_child, second_child));
-  EXPECT_FALSE(ShareAWord(first_child, parent));
-  EXPECT_FALSE(ShareAWord(second_child, parent));
+  for (const auto guard :
+       {SecureBits::ForkGuard::kWipedMemory, SecureBits::ForkGuard::kProcessId}) {
+    for (MakeChild* make_child : kWaysToMakeAChild) {
+      SecureBits bits(guard);
+      Draw(bits);  // now there are buffered words to inherit
+      const Words first_child = DrawInChild(bits, make_child);
+      const Words second_child = DrawInChild(bits, make_child);
+      const Words parent = Draw(bits);
+      EXPECT_FALSE(ShareAWord(first_child, second_child));
+      EXPECT_FALSE(ShareAWord(first_child, parent));
+      EXPECT_FALSE(ShareAWord(second_child, parent));
+    }
+  }
+}
+
+// A reader that was made before the fork looks at the buffer for every word, and so does a child
+// that fills words past it. None of a child's words are what the kernel left in its memory.
+TEST(SecureBits, ReadersAreForkedWithoutTheirWords) {
+  for (MakeChild* make_child : kWaysToMakeAChild) {
+    SecureBits bits;
+    BitReader reader(bits);
+    const auto draw = [&] {
+      Words words;
+      words[0] = reader.Next();
+      reader.Read(std::span(words).subspan(1));
+      return words;
+    };
+    draw();
+    const Words child = DrawnInChild(make_child, draw);
+    const Words filled = DrawnInChild(make_child, [&] {
+      Words words;
+      bits.Fill(words);
+      return words;
+    });
+    std::vector<uint64_t> parent(10000);
+    reader.Read(parent);
+    for (const Words& words : {child, filled}) {
+      EXPECT_EQ(std::find_first_of(words.begin(), words.end(), parent.begin(), parent.end()),
+                words.end());
+      EXPECT_EQ(std::count(words.begin(), words.end(), 0), 0);
+    }
+    EXPECT_FALSE(ShareAWord(child, filled));
+  }
 }
 
 // The test above can fail: a source that knows nothing of forks is caught by it.
 TEST(SecureBits, ForkTestHasPower) {
   DeterministicBits bits(1);
   Draw(bits);
-  const Words child = DrawInChild(bits);
+  const Words child = DrawInChild(bits, CloneByKernel);
   EXPECT_TRUE(ShareAWord(child, Draw(bits)));
+}
+
+TEST(SecureBits, SeedsAreWipedByExceptionsAsWell) {
+  using Seed = WipedBytes<48>;
+  alignas(Seed) std::array<unsigned char, sizeof(Seed)> memory;
+  struct Destroy {
+    Seed* seed;
+    ~Destroy() { seed->~Seed(); }
+  };
+  try {
+    const Destroy seed{new (memory.data()) Seed};
+    ReadEntropy(seed.seed->bytes, ::getrandom);
+    ASSERT_NE(seed.seed->bytes, (std::array<std::byte, 48>{}));
+    Fail(ErrorKind::kEntropy, "the cipher failed");
+  } catch (const Error&) {
+  }
+  EXPECT_EQ(memory, (std::array<unsigned char, sizeof(Seed)>{}));
 }
 
 TEST(SecureBits, KeysFollowEachOtherWithoutRepeats) {

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <functional>
 
 #include "residua/base/error.h"
+#include "tests/oracle/zcdp_bound.h"
 
 namespace residua {
 namespace {
@@ -36,6 +38,22 @@ TEST(BudgetTest, CostsBeyondAnyNoiseAreBadInput) {
     EXPECT_TRUE(std::isfinite(guarantee.mu) && guarantee.mu > 0) << text;
     EXPECT_TRUE(std::isfinite(guarantee.epsilon)) << text;
   }
+}
+
+// The decimal that is printed, not the double: what is said holds for what is read.
+TEST(BudgetTest, EpsilonHoldsAtTheDeltaThatIsPrinted) {
+  for (const char* text : {"1e-9", "1e-5", "1e-3", "0.1", "0.7", "3e-7", "1e-100"}) {
+    const double delta = std::strtod(text, nullptr);
+    EXPECT_EQ(Number(DeltaText(delta).c_str()), Number(text));
+    // At a double not above the decimal.
+    const double below = ToDoubleDown(Number(text));
+    for (const char* pcost : {"1e-6", "0.001", "0.3", "1", "50", "1e6"}) {
+      EXPECT_GE(Rational(GuaranteeOf(Number(pcost), delta).epsilon),
+                oracle::EpsilonFromZcdp(ToDoubleDown(Number(pcost) / 2), below))
+          << text << " " << pcost;
+    }
+  }
+  EXPECT_EQ(DeltaText(0.1234567), "0.123457");
 }
 
 TEST(BudgetTest, NoGuaranteeIsStatedForCostsThatCannotBe) {

@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "residua/base/error.h"
 #include "residua/privacy/budget.h"
 #include "residua/privacy/exact_cost.h"
+#include "tests/oracle/zcdp_bound.h"
 
 namespace residua {
 namespace {
@@ -42,6 +45,51 @@ TEST(ZcdpTest, EpsilonMeetsTheBoundAtItsDelta) {
       // Never above the classical conversion rho + 2 sqrt(rho log(1/delta)).
       EXPECT_LT(epsilon, rho + 2 * std::sqrt(rho * std::log(1 / delta)));
     }
+  }
+}
+
+constexpr double kDeltas[] = {1 - 0x1p-53, 0.9,   0.5,    0.1,    1e-3,  1e-5,
+                              1e-9,        1e-20, 1e-100, 1e-300, 5e-324};
+
+std::vector<double> WideRhos() {
+  std::vector<double> rhos = {1e-300, 1e-200, 1e200};
+  for (int k = -120; k <= 120; k += 15) rhos.push_back(std::pow(10.0, k));
+  for (int k = -48; k <= 20; k += 4) rhos.push_back(1.3 * std::pow(10.0, k / 4.0));
+  return rhos;
+}
+
+// Never below the bound, and hardly above; where epsilon falls to 0, beside delta.
+TEST(ZcdpTest, EpsilonIsNeverBelowTheExactBound) {
+  const Rational slack = ParseRational("1e-11", "slack");
+  int first_below = 0;
+  for (const double rho : WideRhos()) {
+    for (const double delta : kDeltas) {
+      const Rational exact = std::max(Rational(0), oracle::EpsilonFromZcdp(rho, delta));
+      const Rational epsilon(EpsilonFromZcdp(rho, delta));
+      EXPECT_GE(epsilon, exact) << rho << " " << delta;
+      EXPECT_LE(epsilon, Rational(exact + slack * (exact + Rational(delta))))
+          << rho << " " << delta;
+      if (Rational(FirstEpsilonFromZcdp(rho, delta)) < exact) ++first_below;
+    }
+  }
+  EXPECT_GT(first_below, 0) << "the comparison sees what rounding takes away";
+}
+
+TEST(ZcdpTest, RhoOfAnEpsilonKeepsTheExactBound) {
+  for (const double epsilon : {1e-12, 1e-6, 1e-3, 0.1, 1.0, 10.0, 1e6}) {
+    for (const double delta : kDeltas) {
+      const double rho = ZcdpFromEpsilon(epsilon, delta);
+      if (rho == 0) continue;
+      EXPECT_LE(oracle::EpsilonFromZcdp(rho, delta), Rational(epsilon)) << epsilon << " " << delta;
+    }
+  }
+}
+
+TEST(ZcdpTest, NothingSpentIsNothingPromisedAway) {
+  for (const double delta : kDeltas) {
+    EXPECT_EQ(EpsilonFromZcdp(0, delta), 0);
+    EXPECT_GE(EpsilonFromZcdp(5e-324, delta), 0);
+    EXPECT_GE(EpsilonFromZcdp(1e308, delta), 1e308);
   }
 }
 

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "residua/io/exploring_text.h"
 #include "residua/select/select.h"
+#include "residua/text/choice_text.h"
+#include "residua/text/domain_text.h"
+#include "residua/text/workload_text.h"
 #include "tests/reconstruct/small_release.h"
 
 namespace residua {

@@ -1,4 +1,5 @@
 #include "residua/reconstruct/nonnegative_tables.h"
+#include "residua/basis/basis_inverse.h"
 
 #include <gtest/gtest.h>
 
@@ -137,8 +138,8 @@ TEST(JointCovariance, IsThatOfTheCellsLessTheTotalsNoise) {
           const ResidualBasis& basis = release.bases[static_cast<size_t>(table[k])];
           cell[k] = rest % basis.size;
           rest /= basis.size;
-          constant *=
-              basis.is_identity() ? 1 / static_cast<double>(basis.size) : basis.constant(cell[k]);
+          constant *= basis.is_identity() ? 1 / static_cast<double>(basis.size)
+                                          : basis.inverse->constant(cell[k]);
         }
         cells.push_back(ProductQuery::Cell(release.domain, table, cell));
         constants.push_back(constant);

@@ -55,6 +55,64 @@ TEST(Answer, EqualsTheDenseEstimateAndCovariance) {
   }
 }
 
+// Queries that tell the first two cells of an attribute from the last two and no more: the number
+// of either has an answer, and a cell has none, whatever is asked with it.
+TEST(Answer, IsRefusedWhereTheMeasurementsDoNotDetermineIt) {
+  Attribute halves;
+  halves.name = "age";
+  halves.size = 4;
+  halves.queries = QueryKind::kCustom;
+  halves.custom = {2, {1, 1, 0, 0, 0, 0, 1, 1}};
+  Attribute sex;
+  sex.name = "sex";
+  sex.size = 2;
+  const Domain domain({halves, sex});
+  const std::vector<ResidualBasis> bases = {BasisFromMatrix(halves, {1, 4, {1, 1, -1, -1}}),
+                                            IdentityBasis(2)};
+  ASSERT_FALSE(bases[0].tells_cells_apart());
+  const std::vector<NoisyResidual> residuals = {{{}, std::vector<int64_t>{100}, 4},
+                                                {{0}, std::vector<int64_t>{20}, 4},
+                                                {{1}, std::vector<int64_t>{10, -10}, 4},
+                                                {{0, 1}, std::vector<int64_t>{6, -6}, 4}};
+  std::vector<ResidualView> views;
+  for (const NoisyResidual& residual : residuals) views.push_back(ViewOf(residual));
+  const ResidualIndex index(domain, bases, views);
+  const LoadedTable loaded(index, {0, 1});
+
+  const auto ranges_of = [](int64_t first, int64_t last) {
+    return std::vector<CellRange>{{first, last}, {0, 0}};
+  };
+  const auto query_of = [&](int64_t first, int64_t last) {
+    return ProductQuery(
+        domain, {{0, std::vector<CellRange>{{first, last}}}, {1, std::vector<CellRange>{{0, 0}}}});
+  };
+  const ProductQuery half = query_of(0, 1);
+  EXPECT_NEAR(Answer(index, ProductQuery(domain, {{0, std::vector<CellRange>{{0, 1}}}})).value, 60,
+              1e-9);
+  EXPECT_NEAR(loaded.Answer(half).value, Answer(index, half).value, 1e-9);
+  EXPECT_NEAR(loaded.AnswerRange(ranges_of(0, 1)).value, Answer(index, half).value, 1e-9);
+  const ProductQuery weighed(domain, {{0, std::vector<double>{2, 2, -1, -1}}});
+  EXPECT_NEAR(Answer(index, weighed).value, 2 * 60 - 40, 1e-9);
+
+  const std::vector<std::function<void()>> undetermined = {
+      [&] { Answer(index, query_of(0, 0)); },
+      [&] { Answer(index, query_of(1, 2)); },
+      [&] {
+        Answer(index, ProductQuery(domain, {{0, std::vector<double>{2, 1, 0, 0}}}));
+      },
+      [&] { Variance(index, query_of(0, 0)); },
+      [&] { Covariance(index, query_of(0, 0), half); },
+      [&] { Covariance(index, half, query_of(0, 2)); },
+      [&] { loaded.Answer(query_of(3, 3)); },
+      [&] { loaded.AnswerRange(ranges_of(0, 0)); },
+      [&] { CellVariances(index, {0}); }};
+  for (size_t k = 0; k < undetermined.size(); ++k) {
+    const Thrown thrown = ErrorOf(undetermined[k]);
+    EXPECT_EQ(thrown.kind, ErrorKind::kBadInput) << k;
+    EXPECT_NE(thrown.message.find("'age' do not determine"), std::string::npos) << k;
+  }
+}
+
 TEST(CellVariances, AreTheVariancesOfTheCells) {
   std::mt19937_64 random(22);
   for (int trial = 0; trial < 50; ++trial) {

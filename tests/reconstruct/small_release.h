@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "residua/base/error.h"
+#include "residua/basis/basis_inverse.h"
 #include "residua/measure/residual_transform.h"
 #include "residua/measure/true_counts.h"
 #include "residua/noise/discrete_gaussian.h"
@@ -47,8 +48,7 @@ inline ResidualBasis RandomBasis(int64_t size, std::mt19937_64& random) {
     basis.variance_factor = 1;
     basis.privacy_cost = static_cast<double>(sensitivity);
     basis.matrix = matrix;
-    basis.constant = inverse.col(0);
-    basis.residual = inverse.rightCols(size - 1);
+    basis.inverse = std::make_shared<BasisInverse>(inverse.col(0), inverse.rightCols(size - 1));
     return basis;
   }
 }

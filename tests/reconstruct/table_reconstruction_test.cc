@@ -313,7 +313,9 @@ TEST(ResidualIndex, RefusesWhatDoesNotFit) {
             "attribute 'a1' has 3 cells and a basis of 2");
   std::mt19937_64 random(8);
   ResidualBasis broken = RandomBasis(3, random);
-  broken.constant[1] = std::numeric_limits<double>::quiet_NaN();
+  BasisInverse inverse = *broken.inverse;
+  inverse.constant[1] = std::numeric_limits<double>::quiet_NaN();
+  broken.inverse = std::make_shared<BasisInverse>(inverse);
   EXPECT_EQ(ErrorOf([&] {
               ResidualIndex(domain, {IdentityBasis(2), broken}, {});
             }).message,

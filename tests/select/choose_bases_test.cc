@@ -6,9 +6,11 @@
 #include <random>
 
 #include "residua/base/error.h"
-#include "residua/io/exploring_text.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/select.h"
+#include "residua/text/choice_text.h"
+#include "residua/text/domain_text.h"
+#include "residua/text/workload_text.h"
 #include "tests/oracle/dense_mechanism.h"
 #include "tests/oracle/optimal_mechanism.h"
 

@@ -4,12 +4,16 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <optional>
 #include <random>
 
 #include "residua/base/error.h"
-#include "residua/io/exploring_text.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/select.h"
+#include "residua/text/choice_text.h"
+#include "residua/text/domain_text.h"
+#include "residua/text/workload_text.h"
 #include "tests/oracle/dense_mechanism.h"
 
 namespace residua {
@@ -21,6 +25,13 @@ Protection ReplaceOne() {
   Protection protection;
   protection.neighbours = kReplaceOne;
   return protection;
+}
+
+Protection Person() {
+  Protection person;
+  person.identifier = "person";
+  person.max_rows = 3;
+  return person;
 }
 
 Plan PlanFor(const std::string& domain, const std::string& marginals, const Protection& protection,
@@ -135,10 +146,7 @@ TEST(PlanCost, TooManyKindsOfPairsAreBounded) {
 }
 
 TEST(PlanCost, OfAnIdentifierIsThatOfAllItsRowsInOneCell) {
-  Protection person;
-  person.identifier = "person";
-  person.max_rows = 3;
-  const Plan plan = PlanFor("2,3", "<=2", person);
+  const Plan plan = PlanFor("2,3", "<=2", Person());
   const double row = oracle::PrivacyCostMatrix(plan).diagonal().maxCoeff();
   EXPECT_NEAR(plan.pcost.get_d(), 9 * row, 1e-9);
   EXPECT_NO_THROW(VerifyPlan(plan));
@@ -157,6 +165,82 @@ TEST(PlanCost, AWrongOneIsNotVerified) {
   Plan other = plan;
   other.protection = {};
   EXPECT_THROW(VerifyPlan(other), Error);
+}
+
+// What VerifyPlan says of it; nothing if it accepts it.
+std::optional<ErrorKind> Refusal(const Plan& plan) {
+  try {
+    VerifyPlan(plan);
+  } catch (const Error& error) {
+    return error.kind();
+  }
+  return std::nullopt;
+}
+
+// States what its noise costs, and has as large a budget, as a forger would.
+void StateCost(double cost, Plan* plan) {
+  plan->pcost = Rational(cost) * (1 + Rational(Integer(1), Integer(1) << 36));
+  plan->budget.pcost = plan->pcost;
+}
+
+// A negative variance paid for the noise of other sets, and a total without noise cost nothing
+// where rows are replaced.
+TEST(PlanCost, EveryVarianceMustBePositive) {
+  for (const Protection& protection : {Protection{}, Person(), ReplaceOne()}) {
+    const Plan plan = PlanFor("2,3,4", "<=2", protection);
+    ASSERT_EQ(Refusal(plan), std::nullopt);
+    for (size_t k = 0; k < plan.variances.size(); ++k) {
+      Plan forged = plan;
+      forged.variances[k] = 0;
+      EXPECT_EQ(Refusal(forged), ErrorKind::kRefused) << k;
+      forged.variances[k] = -5 * plan.variances[k];
+      if (protection.neighbours == kReplaceOne) {
+        const double cost = DearestPair(forged);
+        EXPECT_LE(cost, DearestPair(plan) * (1 + 1e-12));
+        StateCost(cost, &forged);
+      }
+      EXPECT_EQ(Refusal(forged), ErrorKind::kRefused) << k;
+      EXPECT_THROW(PlanPcost(MechanismsOf(forged), forged.variances), Error) << k;
+    }
+  }
+}
+
+// As doubles these variances are 0 or infinite, or what they cost is: noise of variance 1e400 was
+// taken to cost nothing.
+TEST(PlanCost, VariancesThatDoublesDoNotHoldAreNotPriced) {
+  for (const char* text : {"1e400", "1e305", "1e-305", "1e-400", "1e5000", "1e-5000"}) {
+    Plan forged = PlanFor("2,3,4", "<=2", ReplaceOne());
+    for (Rational& variance : forged.variances) variance = ParseRational(text, "variance");
+    StateCost(0, &forged);
+    EXPECT_EQ(Refusal(forged), ErrorKind::kTooLarge) << text;
+    EXPECT_THROW(PlanPcost(MechanismsOf(forged), forged.variances), Error) << text;
+  }
+}
+
+// A plan that a program put together: all that its cost rests on is computed again.
+TEST(PlanCost, OfWhatAPlanSaysOfItselfNothingIsBelieved) {
+  const Plan plan = PlanFor("2,2,3", "<=2", ReplaceOne());
+  const auto refusal_of = [&](const std::function<void(Plan*)>& forge) {
+    Plan forged = plan;
+    forge(&forged);
+    forged.pcost = PlanPcost(MechanismsOf(forged), forged.variances);
+    forged.budget.pcost = forged.pcost;
+    return Refusal(forged);
+  };
+  EXPECT_EQ(refusal_of([](Plan*) {}), std::nullopt);
+  // Two cells far from opposite: a pair then seems to cost half.
+  EXPECT_EQ(refusal_of([](Plan* forged) { forged->bases[0].size = 1000000; }), ErrorKind::kRefused);
+  EXPECT_EQ(refusal_of([](Plan* forged) { forged->bases[0].squared_sensitivity = 1; }),
+            ErrorKind::kRefused);
+  EXPECT_EQ(refusal_of([](Plan* forged) { forged->bases[0].variance_factor = 16; }),
+            ErrorKind::kRefused);
+  // The same sets twice, of which one was priced.
+  EXPECT_EQ(refusal_of([](Plan* forged) {
+              forged->mechanisms.Insert(std::vector<int>{1, 0});
+              forged->variances.emplace_back(1000000);
+            }),
+            ErrorKind::kRefused);
+  EXPECT_EQ(refusal_of([](Plan* forged) { forged->budget.delta = 0; }), ErrorKind::kBadInput);
 }
 
 TEST(PlanCost, OfADesiredLossIsTheLeast) {

@@ -1,0 +1,15 @@
+# Sources of one room include the same headers, and reading those is most of the time that compiling takes: with
+# RESIDUA_UNITY they are compiled several at a time. SIZE is a compromise with the time that a change to one file takes.
+#   residua_batches(NAME SIZE SOURCE...), for each room of a target, then residua_compile_batches(TARGET).
+function(residua_batches name size)
+  set(index 0)
+  foreach(source ${ARGN})
+    math(EXPR batch "${index} / ${size}")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${name}_${batch})
+    math(EXPR index "${index} + 1")
+  endforeach()
+endfunction()
+
+function(residua_compile_batches target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${RESIDUA_UNITY} UNITY_BUILD_MODE GROUP)
+endfunction()

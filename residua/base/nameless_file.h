@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+
+namespace residua {
+
+// A file that has no name and that only this process can open; it is gone when this is, however the
+// process ends.
+class NamelessFile {
+ public:
+  // In `folder`, or where the system keeps temporary files if that is empty.
+  explicit NamelessFile(const std::filesystem::path& folder);
+  NamelessFile(const NamelessFile&) = delete;
+  NamelessFile& operator=(const NamelessFile&) = delete;
+  ~NamelessFile();
+
+  // Returns where they begin.
+  int64_t Append(const void* bytes, size_t num_bytes);
+  void Read(int64_t at, void* bytes, size_t num_bytes) const;
+
+ private:
+  std::filesystem::path folder_;
+  int descriptor_;
+  int64_t size_ = 0;
+};
+
+}  // namespace residua

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <Eigen/QR>
+
+namespace residua {
+
+// The dense algebra that several files need, compiled once: Eigen takes a second to compile each
+// product of an expression, and five for the eigenvalues.
+
+Eigen::MatrixXd Product(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b);            // a b
+Eigen::MatrixXd TransposedProduct(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b);  // a^T b
+Eigen::MatrixXd ProductTransposed(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b);  // a b^T
+Eigen::VectorXd Product(const Eigen::MatrixXd& a, const Eigen::VectorXd& x);            // a x
+Eigen::VectorXd TransposedProduct(const Eigen::MatrixXd& a, const Eigen::VectorXd& x);  // a^T x
+
+// `symmetric` = vectors diag(values) vectors^T, the values in rising order. Only the lower triangle
+// is read.
+struct SymmetricEigen {
+  Eigen::VectorXd values;
+  Eigen::MatrixXd vectors;
+};
+SymmetricEigen EigenOf(const Eigen::MatrixXd& symmetric);
+Eigen::VectorXd EigenvaluesOf(const Eigen::MatrixXd& symmetric);
+
+// The x of least |`matrix` x - b|, through an orthogonal decomposition with pivoting.
+class LeastSquares {
+ public:
+  explicit LeastSquares(const Eigen::MatrixXd& matrix);
+  Eigen::VectorXd Solve(const Eigen::VectorXd& b) const;
+  Eigen::MatrixXd Solve(const Eigen::MatrixXd& b) const;  // each column is a b
+
+ private:
+  Eigen::ColPivHouseholderQR<Eigen::MatrixXd> decomposition_;
+};
+
+}  // namespace residua

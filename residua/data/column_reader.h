@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "residua/data/duckdb_connection.h"
+#include "residua/data/value_encoder.h"
+#include "residua/measure/encoded_table.h"
+
+namespace residua {
+
+// How a column leaves DuckDB.
+enum class ValueKind { kInteger, kNumber, kText };
+std::string_view SqlType(ValueKind kind);
+
+// Collects the codes of one column, chunk after chunk: Encode, which several columns may do at
+// once, then CheckValues and MarkDropped, then Append.
+class ColumnReader {
+ public:
+  // `file` names the source in messages.
+  ColumnReader(const Attribute& attribute, ValueKind kind, const std::string& file,
+               OutsideValues outside_values);
+
+  // Encodes this column of the chunk, whose first row comes after `num_rows_before` others.
+  void Encode(const DuckDbChunk& chunk, int column, int64_t num_rows_before);
+  // Throws what a value of the chunk was refused for.
+  void CheckValues() const;
+  // Marks the rows that have a value here for which they are left out; says whether there are any.
+  bool MarkDropped(std::vector<char>& is_dropped) const;
+  // Takes over the chunk's codes, all of them or those of rows that are not marked.
+  void Append();
+  void Append(const std::vector<char>& is_dropped);
+
+  const AttributeReport& report() const { return encoder_->report(); }
+  CodeColumn& codes() { return codes_; }
+
+ private:
+  template <typename Value>
+  void EncodeValues(const Value* values, const uint64_t* validity, int64_t num_rows_before);
+
+  ValueKind kind_;
+  std::unique_ptr<ValueEncoder> encoder_;
+  CodeColumn codes_;
+  std::vector<int32_t> chunk_codes_;
+  std::exception_ptr refusal_;
+};
+
+}  // namespace residua

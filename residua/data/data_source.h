@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "residua/data/query_shape.h"
+#include "residua/data/value_encoder.h"
+#include "residua/measure/encoded_table.h"
+#include "residua/model/domain.h"
+#include "residua/noise/bit_source.h"
+#include "residua/privacy/protection.h"
+
+// Of the Arrow C stream interface.
+struct ArrowArrayStream;
+
+namespace residua {
+
+// Where the rows come from: either a file `source` (.csv, .tsv, .parquet, .json, .jsonl or .ndjson;
+// text may be compressed, .csv.gz), or a `query` on the DuckDB file `database`, or rows in memory,
+// which `arrow` hands out once; it stays its owner's.
+struct DataSource {
+  std::string source;
+  std::string database;
+  std::string query;
+  ArrowArrayStream* arrow = nullptr;
+};
+
+// What reading did, for the curator's eyes: these are true counts of the data.
+struct ReadReport {
+  int64_t num_rows_read = 0;
+  int64_t num_rows_dropped = 0;             // each once, whatever the number of its values outside
+  int64_t num_rows_unowned = 0;             // left out because they have no identifier
+  int64_t num_rows_over = 0;                // left out beyond the `max_rows` of their identifier
+  std::vector<AttributeReport> attributes;  // in the order of the domain
+  QueryShape query;                         // no true count: what the query does, if it is one
+};
+
+// The report's lines that a curator should know of, for the same eyes; those on the query first.
+std::vector<std::string> NotesOf(const ReadReport& report, const Domain& domain);
+std::vector<std::string> NotesOf(const QueryShape& query);
+
+struct ReadResult {
+  EncodedTable table;
+  ReadReport report;
+};
+
+// Reads the columns named like the attributes, and no other, and encodes them chunk by chunk. Every
+// value meets its attribute's policy, also in a row that another attribute drops. Nothing is read
+// over the network, no extension is loaded, no temporary file is written, a path means one file
+// whatever characters are in it, and a query sees the database file alone and calls only functions
+// that are known to be harmless (Error{kRefused} names another). The rows of a query are those of
+// its result: these are what is counted and protected.
+//
+// CSV: the first line names the columns; a value is text, missing when empty. Integer and cut
+// attributes parse it; `values` are compared with it as it stands. Other sources keep their types:
+// numbers and booleans are compared with `values` as SQL prints them. Cuts compare as doubles.
+//
+// With an identifier in `protection`, at most `max_rows` rows of each of its values are kept, any
+// of them as likely as any other by `bits`, whatever they hold. Identifiers are compared as text.
+// A row without one is left out: it may be anyone's.
+//
+// `on_rows` is called now and then with the number of rows read so far.
+using RowProgress = std::function<void(int64_t)>;
+ReadResult ReadEncodedTable(const DataSource& source, const Domain& domain,
+                            const Protection& protection, BitSource& bits,
+                            const RowProgress& on_rows = {});
+ReadResult ReadEncodedTable(const DataSource& source, const Domain& domain);
+
+// What reading would find: every value that has no cell is counted, whatever the policy, and none
+// stops it. Rows with one that would are among those dropped.
+ReadReport SurveyTable(const DataSource& source, const Domain& domain, const Protection& protection,
+                       const RowProgress& on_rows = {});
+
+// What the query does, without running it; of other sources, nothing.
+QueryShape SurveyQuery(const DataSource& source);
+
+}  // namespace residua

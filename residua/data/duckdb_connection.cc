@@ -1,0 +1,285 @@
+#include "residua/data/duckdb_connection.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "residua/base/error.h"
+
+namespace residua {
+namespace {
+
+struct Prepared {
+  duckdb_prepared_statement statement = nullptr;
+  Prepared() = default;
+  Prepared(const Prepared&) = delete;
+  Prepared& operator=(const Prepared&) = delete;
+  ~Prepared() { duckdb_destroy_prepare(&statement); }
+};
+
+struct Result {
+  duckdb_result result = {};
+  Result() = default;
+  Result(const Result&) = delete;
+  Result& operator=(const Result&) = delete;
+  ~Result() { duckdb_destroy_result(&result); }
+};
+
+struct Chunk {
+  duckdb_data_chunk chunk;
+  explicit Chunk(duckdb_data_chunk fetched) : chunk(fetched) {}
+  Chunk(const Chunk&) = delete;
+  Chunk& operator=(const Chunk&) = delete;
+  ~Chunk() { duckdb_destroy_data_chunk(&chunk); }
+};
+
+std::string Quoted(std::string_view text, char quote) {
+  std::string quoted(1, quote);
+  for (const char c : text) {
+    if (c == '\0') Fail(ErrorKind::kBadInput, "a name or path holds a zero byte");
+    if (c == quote) quoted += quote;
+    quoted += c;
+  }
+  quoted += quote;
+  return quoted;
+}
+
+bool IsOutOfMemory(std::string_view message) {
+  return message.find("Out of Memory Error") != std::string_view::npos;
+}
+
+// DuckDB's message as one line, without the row of private data that its CSV errors quote: the
+// first line, and the last one before the suggestions.
+std::string OneLine(std::string_view message) {
+  // A stream's failure comes wrapped in another.
+  constexpr std::string_view kCause = "\nError: ";
+  if (const size_t cause = message.find(kCause); cause != std::string_view::npos) {
+    message.remove_prefix(cause + kCause.size());
+  }
+  // What follows are settings that nobody can change here.
+  if (IsOutOfMemory(message)) message = message.substr(0, message.find('\n'));
+  std::string first;
+  std::string last;
+  bool has_suggestions = false;
+  while (!message.empty() && !has_suggestions) {
+    const size_t end = std::min(message.find('\n'), message.size());
+    const std::string_view line = message.substr(0, end);
+    message.remove_prefix(std::min(end + 1, message.size()));
+    has_suggestions = line.starts_with("Possible ");
+    if (line.empty() || has_suggestions) continue;
+    (first.empty() ? first : last) = line;
+  }
+  const size_t prefix = first.find(" Error: ");
+  if (prefix != std::string::npos && first.find(':') == prefix + 6) first.erase(0, prefix + 8);
+  while (!first.empty() && (first.back() == ' ' || first.back() == '.')) first.pop_back();
+  if (has_suggestions && !last.empty()) first += ": " + last;
+  return first;
+}
+
+// `path` to DuckDB, for which a name that begins with ~, file: or another prefix is not that of a
+// file in this folder.
+std::string PlainPath(const std::string& path) {
+  return path.starts_with('/') ? path : "./" + path;
+}
+
+// The same as a pattern that no other name matches.
+std::string PatternOf(const std::string& path) {
+  std::string pattern;
+  for (const char c : PlainPath(path)) {
+    if (c == '*' || c == '?' || c == '[') {
+      pattern += {'[', c, ']'};
+    } else {
+      pattern += c;
+    }
+  }
+  return pattern;
+}
+
+// What to do about the faults of files that people meet; DuckDB only says what they are.
+std::string_view RemedyFor(std::string_view message) {
+  const auto says = [&](std::string_view text) { return message.find(text) != message.npos; };
+  if (says("not utf-8") || says("unicode")) {
+    return "; convert the file to UTF-8, e.g. iconv -f latin1 -t utf-8";
+  }
+  if (says("Expected Number of Columns")) {
+    return "; give every line as many fields as the first, which names the columns";
+  }
+  if (says("CSV Parser state machine")) {
+    return "; see that all lines end alike (LF or CRLF) and that every quote is closed";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string SqlText(std::string_view text) { return Quoted(text, '\''); }
+std::string SqlName(std::string_view name) { return Quoted(name, '"'); }
+std::string SqlPath(const std::string& path) { return SqlText(PatternOf(path)); }
+
+DuckDbConnection DuckDbConnection::InMemory(const std::string& name, const std::string& path) {
+  return DuckDbConnection(name, "", path, false);
+}
+
+DuckDbConnection DuckDbConnection::InLittleMemory(const std::string& name, const std::string& path,
+                                                  int64_t memory_bytes) {
+  return DuckDbConnection(name, "", path, false, memory_bytes);
+}
+
+DuckDbConnection DuckDbConnection::ReadOnly(const std::string& name,
+                                            const std::string& database_path) {
+  return DuckDbConnection(name, database_path, "", true);
+}
+
+DuckDbConnection::DuckDbConnection(std::string name, const std::string& path,
+                                   const std::string& allowed_path, bool read_only,
+                                   int64_t memory_bytes)
+    : name_(std::move(name)) {
+  duckdb_config config = nullptr;
+  duckdb_create_config(&config);
+  const std::unique_ptr<duckdb_config, void (*)(duckdb_config*)> destroy_config(
+      &config, duckdb_destroy_config);
+  duckdb_set_config(config, "autoinstall_known_extensions", "false");
+  duckdb_set_config(config, "autoload_known_extensions", "false");
+  // None: what does not fit into memory would be written where others may read it, and stay there
+  // after a crash.
+  duckdb_set_config(config, "temp_directory", "");
+  if (read_only) duckdb_set_config(config, "access_mode", "READ_ONLY");
+  char* message = nullptr;
+  const duckdb_state opened = duckdb_open_ext(path.empty() ? nullptr : PlainPath(path).c_str(),
+                                              &database_, config, &message);
+  const std::string reason = message == nullptr ? "it cannot be opened" : OneLine(message);
+  if (message != nullptr) duckdb_free(message);
+  if (opened != DuckDBSuccess) Fail(ErrorKind::kIo, "{}: {}", name_, reason);
+  try {
+    if (duckdb_connect(database_, &connection_) != DuckDBSuccess) FailWith("it cannot be opened");
+    if (!allowed_path.empty()) {
+      Run(fmt::format("SET allowed_paths = [{}, {}]", SqlText(PlainPath(allowed_path)),
+                      SqlPath(allowed_path)));
+    }
+    Run("SET enable_external_access = false");
+    if (memory_bytes > 0) {
+      Run("SET threads = 1");
+      Run("SET memory_limit = '" + std::to_string(memory_bytes) + "B'");
+    }
+    Run("SET lock_configuration = true");
+  } catch (...) {
+    duckdb_disconnect(&connection_);
+    duckdb_close(&database_);
+    throw;
+  }
+}
+
+DuckDbConnection::DuckDbConnection(DuckDbConnection&& other) noexcept
+    : name_(std::move(other.name_)),
+      database_(std::exchange(other.database_, nullptr)),
+      connection_(std::exchange(other.connection_, nullptr)) {}
+
+DuckDbConnection::~DuckDbConnection() {
+  duckdb_disconnect(&connection_);
+  duckdb_close(&database_);
+}
+
+void DuckDbConnection::FailWith(const char* duckdb_message) const {
+  const std::string message =
+      duckdb_message == nullptr ? "DuckDB failed and does not say why" : OneLine(duckdb_message);
+  const bool is_out_of_memory = duckdb_message != nullptr && IsOutOfMemory(duckdb_message);
+  Fail(ErrorKind::kIo, "{}: {}{}", name_, message,
+       is_out_of_memory ? "; no row is written to disk to save memory: sort, join and group "
+                          "beforehand, in the database, or use a larger machine"
+                        : RemedyFor(message));
+}
+
+void DuckDbConnection::Run(const std::string& sql) {
+  Result result;
+  if (duckdb_query(connection_, sql.c_str(), &result.result) != DuckDBSuccess) {
+    FailWith(duckdb_result_error(&result.result));
+  }
+}
+
+void DuckDbConnection::Stream(const std::string& select,
+                              const std::function<void(const DuckDbChunk&)>& visit) {
+  Prepared prepared;
+  if (duckdb_prepare(connection_, select.c_str(), &prepared.statement) != DuckDBSuccess) {
+    FailWith(duckdb_prepare_error(prepared.statement));
+  }
+  Result result;
+  if (duckdb_execute_prepared_streaming(prepared.statement, &result.result) != DuckDBSuccess) {
+    FailWith(duckdb_result_error(&result.result));
+  }
+  try {
+    while (true) {
+      const Chunk chunk(duckdb_fetch_chunk(result.result));
+      if (chunk.chunk == nullptr) break;
+      visit(DuckDbChunk(chunk.chunk));
+    }
+  } catch (...) {
+    // A stream left half read can keep a thread of DuckDB's waiting, and closing waits for it.
+    duckdb_interrupt(connection_);
+    while (Chunk(duckdb_fetch_chunk(result.result)).chunk != nullptr) {
+    }
+    throw;
+  }
+  // The end and a failure on the way look alike until asked.
+  const char* message = duckdb_result_error(&result.result);
+  if (message != nullptr && *message != '\0') FailWith(message);
+}
+
+std::vector<DuckDbColumn> DuckDbConnection::Describe(const std::string& select) {
+  std::vector<DuckDbColumn> columns;
+  Stream("DESCRIBE " + select, [&](const DuckDbChunk& chunk) {
+    for (int64_t row = 0; row < chunk.num_rows(); ++row) {
+      columns.push_back({std::string(TextOf(chunk.Values<duckdb_string_t>(0)[row])),
+                         std::string(TextOf(chunk.Values<duckdb_string_t>(1)[row]))});
+    }
+  });
+  return columns;
+}
+
+std::optional<std::string> DuckDbConnection::FirstText(const std::string& select) {
+  std::optional<std::string> first;
+  Stream(select, [&](const DuckDbChunk& chunk) {
+    if (first.has_value() || chunk.num_rows() == 0) return;
+    if (IsMissing(chunk.Validity(0), 0)) return;
+    first = std::string(TextOf(chunk.Values<duckdb_string_t>(0)[0]));
+  });
+  return first;
+}
+
+void DuckDbConnection::Register(duckdb_table_function function) {
+  if (duckdb_register_table_function(connection_, function) != DuckDBSuccess) {
+    FailWith("a table function cannot be registered");
+  }
+}
+
+void DuckDbConnection::ViewArrow(const std::string& view, ArrowArrayStream* stream) {
+  // DuckDB's handle is the stream itself.
+  auto* handle = reinterpret_cast<duckdb_arrow_stream>(stream);
+  if (duckdb_arrow_scan(connection_, view.c_str(), handle) != DuckDBSuccess) {
+    FailWith("its columns cannot be read as Arrow");
+  }
+}
+
+void DuckDbConnection::CheckIsOneSelect(const std::string& sql) {
+  duckdb_extracted_statements statements = nullptr;
+  const idx_t count = duckdb_extract_statements(connection_, sql.c_str(), &statements);
+  const std::unique_ptr<duckdb_extracted_statements, void (*)(duckdb_extracted_statements*)>
+      destroy_statements(&statements, duckdb_destroy_extracted);
+  if (count == 0) {
+    const char* message = duckdb_extract_statements_error(statements);
+    Fail(ErrorKind::kBadInput, "{}: the query cannot be read: {}", name_,
+         message == nullptr ? "it is empty" : OneLine(message));
+  }
+  Prepared prepared;
+  if (count == 1 && duckdb_prepare_extracted_statement(connection_, statements, 0,
+                                                       &prepared.statement) != DuckDBSuccess) {
+    FailWith(duckdb_prepare_error(prepared.statement));
+  }
+  if (count != 1 ||
+      duckdb_prepared_statement_type(prepared.statement) != DUCKDB_STATEMENT_TYPE_SELECT) {
+    Fail(ErrorKind::kBadInput, "{}: the query must be a single SELECT", name_);
+  }
+}
+
+}  // namespace residua

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "residua/data/duckdb_connection.h"
+
+namespace residua {
+
+enum class FileFormat { kCsv, kParquet, kJson };
+
+// The columns there are, each with the SQL that names it, and what to SELECT them FROM.
+struct Relation {
+  std::string from;
+  std::vector<DuckDbColumn> columns;
+  std::vector<std::string> expressions;
+};
+
+// By the ending of the name. Error{kBadInput} names the endings that are read.
+FileFormat FormatOf(const std::string& path);
+
+// Error unless `path` is a file on this machine.
+void CheckIsFile(const std::string& path);
+
+// Every column is text; the first line names them.
+Relation CsvRelation(DuckDbConnection& connection, const std::string& path);
+// The columns and types that DuckDB finds in `from`.
+Relation NamedRelation(DuckDbConnection& connection, std::string from);
+Relation ParquetRelation(DuckDbConnection& connection, const std::string& path);
+
+// Names and types as the first records have them, or as all of them have.
+enum class JsonRecords { kFirst, kAll };
+Relation FoundJsonRelation(DuckDbConnection& connection, const std::string& path,
+                           JsonRecords records);
+// These columns, read as text, so that no record's type depends on the others.
+Relation JsonTextRelation(const std::string& path, const std::vector<std::string>& names);
+
+// What the values of an SQL type are.
+enum class ColumnType {
+  kInteger,     // fits int64_t
+  kWideNumber,  // an exact number that may not: read as text, it loses no digit
+  kFloat,
+  kBoolean,
+  kText,    // may hold numbers
+  kOther,   // dates and more: only their text is read
+  kNested,  // lists and structs, which are not read
+};
+ColumnType ColumnTypeOf(const std::string& sql_type);
+
+}  // namespace residua

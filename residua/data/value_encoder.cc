@@ -1,0 +1,189 @@
+#include "residua/data/value_encoder.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "residua/base/error.h"
+#include "residua/base/number_text.h"
+#include "residua/base/shown_text.h"
+#include "residua/measure/encoded_table.h"
+#include "residua/text/toml_text.h"
+
+namespace residua {
+namespace {
+
+using Fault = FoundCell::Fault;
+
+// Different values outside that are remembered of one attribute.
+constexpr size_t kMaxTallied = 1000;
+
+Phrase NullCell() { return {Phrase::Kind::kSetting, {"null", "true"}}; }
+
+Phrase Outside(std::string_view policy) {
+  return {Phrase::Kind::kSetting, {"outside", fmt::format("\"{}\"", policy)}};
+}
+
+}  // namespace
+
+std::string SpecKey(const Attribute& attribute) {
+  if (IsBareTomlKey(attribute.name)) return "attributes." + attribute.name;
+  std::string key = "attributes.\"";
+  for (const char c : ShownText(attribute.name)) {
+    if (c == '"') key += '\\';
+    key += c;
+  }
+  return key + '"';
+}
+
+StoppingValues StoppingValuesOf(const Encoding& encoding) {
+  const bool is_listed = std::holds_alternative<ValueEncoding>(encoding.cells);
+  const bool is_cut = std::holds_alternative<CutEncoding>(encoding.cells);  // every number has one
+  const bool is_error = encoding.outside == OutsidePolicy::kError;
+  // Clamping needs a number.
+  const bool is_clamp = encoding.outside == OutsidePolicy::kClamp;
+  StoppingValues stopping;
+  stopping.outside = is_error && !is_cut;
+  stopping.not_numbers = !is_listed && (is_error || (is_clamp && !encoding.null_cell));
+  stopping.missing = !encoding.null_cell && encoding.outside != OutsidePolicy::kDrop;
+  return stopping;
+}
+
+ValueEncoder::ValueEncoder(const Attribute& attribute, std::string file,
+                           OutsideValues outside_values)
+    : attribute_(attribute),
+      file_(std::move(file)),
+      outside_values_(outside_values),
+      stopping_(StoppingValuesOf(attribute.encoding)),
+      finder_(attribute_) {
+  EmptyCodeColumn(attribute_);  // refuses what is too large to code
+  CheckEncoding(attribute_.encoding, attribute_.size, SpecKey(attribute_));
+}
+
+int32_t ValueEncoder::Encode(int64_t value, int64_t row) {
+  const FoundCell found = finder_.Find(value);
+  if (found.is_found()) return static_cast<int32_t>(found.cell);
+  return Place(found, fmt::format("{}", value), row);
+}
+
+int32_t ValueEncoder::Encode(double value, int64_t row) {
+  const FoundCell found = finder_.Find(value);
+  if (found.is_found()) return static_cast<int32_t>(found.cell);
+  return Place(found, fmt::format("{}", value), row);
+}
+
+int32_t ValueEncoder::Encode(std::string_view value, int64_t row) {
+  const FoundCell found = finder_.Find(value);
+  if (found.is_found()) return static_cast<int32_t>(found.cell);
+  const bool is_number = found.fault == Fault::kBelow || found.fault == Fault::kAbove;
+  return Place(found,
+               is_number ? ShownText(TrimmedNumber(value)) : fmt::format("'{}'", ShownText(value)),
+               row);
+}
+
+int32_t ValueEncoder::EncodeMissing(int64_t row) {
+  ++report_.num_missing;
+  if (attribute_.encoding.null_cell) return static_cast<int32_t>(attribute_.size - 1);
+  if (!stopping_.missing) {
+    ++report_.num_dropped;
+    return kDropRow;
+  }
+  if (outside_values_ == OutsideValues::kTally) {
+    if (!report_.first_error) report_.first_error = MissingError(row);
+    return kDropRow;
+  }
+  throw MissingError(row);
+}
+
+Error ValueEncoder::MissingError(int64_t row) const {
+  return ErrorOf(ErrorKind::kBadInput,
+                 "{}: column '{}' has no value in row {}; set {} or {} for {}", file_,
+                 ShownText(attribute_.name), row, NullCell(), Outside("drop"), SpecKey(attribute_));
+}
+
+bool ValueEncoder::Stops(const FoundCell& found) const {
+  const bool is_number_or_listed =
+      found.cell != FoundCell::kNoCell || found.fault == Fault::kNotListed;
+  return is_number_or_listed ? stopping_.outside : stopping_.not_numbers;
+}
+
+void ValueEncoder::Tally(const FoundCell& found, std::string_view shown_value, int64_t row) {
+  ++report_.num_outside;
+  if (const auto known = report_.outside.find(std::string(shown_value));
+      known != report_.outside.end()) {
+    ++known->second;
+  } else if (report_.outside.size() < kMaxTallied) {
+    report_.outside.emplace(shown_value, 1);
+  }
+  if (Stops(found) && !report_.first_error) {
+    report_.first_error = OutsideError(found, shown_value, row);
+  }
+}
+
+int32_t ValueEncoder::Place(const FoundCell& found, std::string_view shown_value, int64_t row) {
+  if (outside_values_ == OutsideValues::kTally) Tally(found, shown_value, row);
+  if (Stops(found)) {
+    if (outside_values_ == OutsideValues::kTally) return kDropRow;
+    throw OutsideError(found, shown_value, row);
+  }
+  if (attribute_.encoding.outside == OutsidePolicy::kDrop) {
+    ++report_.num_dropped;
+    return kDropRow;
+  }
+  if (attribute_.encoding.outside == OutsidePolicy::kClamp && found.cell != FoundCell::kNoCell) {
+    ++report_.num_clamped;
+    return static_cast<int32_t>(found.cell);
+  }
+  RESIDUA_CHECK(attribute_.encoding.null_cell);
+  ++report_.num_nulled;
+  return static_cast<int32_t>(attribute_.size - 1);
+}
+
+Error ValueEncoder::OutsideError(const FoundCell& found, std::string_view shown_value,
+                                 int64_t row) const {
+  const bool is_coded = std::holds_alternative<std::monostate>(attribute_.encoding.cells);
+  std::string problem;
+  std::string other_remedy;
+  switch (found.fault) {
+    case Fault::kNone:
+      RESIDUA_CHECK(false);
+    case Fault::kBelow:
+    case Fault::kAbove:
+      problem = fmt::format("outside {}..{}", finder_.first(), finder_.last());
+      other_remedy = is_coded ? "give it more cells" : "widen integers";
+      break;
+    case Fault::kNotInteger:
+      problem = "not an integer";
+      other_remedy = "give it cuts or values instead of integers";
+      break;
+    case Fault::kNotNumber:
+      problem = "not a number";
+      other_remedy = "give it values instead of cuts";
+      break;
+    case Fault::kNotListed:
+      problem = "not among its values";
+      other_remedy = "add it to values";
+      break;
+  }
+  const std::string column = ShownText(attribute_.name);
+  if (attribute_.encoding.outside == OutsidePolicy::kClamp) {
+    return ErrorOf(ErrorKind::kBadInput,
+                   "{}: column '{}' has the value {} (row {}), {}; set {} or {} for {}, or {}",
+                   file_, column, shown_value, row, problem, NullCell(), Outside("drop"),
+                   SpecKey(attribute_), other_remedy);
+  }
+  const bool can_clamp = found.cell != FoundCell::kNoCell;
+  Words remedy = WordsOf("set {}{} or \"null\"", Outside(can_clamp ? "clamp" : "drop"),
+                         can_clamp ? ", \"drop\"" : "");
+  const auto append = [&](const Words& words) {
+    remedy.insert(remedy.end(), words.begin(), words.end());
+  };
+  if (!attribute_.encoding.null_cell) append(WordsOf(" (with {})", NullCell()));
+  append(WordsOf(" for {}, or {}", SpecKey(attribute_), other_remedy));
+  return Error(
+      ErrorKind::kBadInput, WordsOf("{}", file_),
+      WordsOf("column '{}' has the value {} (row {}), {}", column, shown_value, row, problem),
+      remedy);
+}
+
+}  // namespace residua

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "residua/base/error.h"
+#include "residua/model/attribute.h"
+#include "residua/model/cell_finder.h"
+
+namespace residua {
+
+// What reading did to the values of one attribute that had no cell of their own. True counts of the
+// data: for the curator's eyes, not for publication.
+struct AttributeReport {
+  int64_t num_dropped = 0;  // values for which their row was left out
+  int64_t num_clamped = 0;  // numbers moved to the nearest end of the integers, or to the one below
+  int64_t num_nulled = 0;   // values outside, put into the null cell
+  int64_t num_missing = 0;  // whatever became of them
+  // When they are only looked at:
+  int64_t num_outside = 0;
+  std::map<std::string, int64_t> outside;  // some of the different ones, as shown, and how many
+  std::optional<Error> first_error;        // what would stop a measurement
+};
+
+// Which values stop a measurement. Whoever sees it stop learns that there is one: where there are
+// none such, nothing that a row holds is a reason to stop.
+struct StoppingValues {
+  bool outside = false;      // numbers beyond the integers, or between them; values not listed
+  bool not_numbers = false;  // text and NaN, where numbers are counted
+  bool missing = false;
+
+  bool any() const { return outside || not_numbers || missing; }
+};
+StoppingValues StoppingValuesOf(const Encoding& encoding);
+
+// What to do with a value that has no cell: what the attribute's policy says, or the same, counting
+// it, and leaving its row out where the policy is to stop.
+enum class OutsideValues { kPlace, kTally };
+
+// Maps the values of one column to cells, by the attribute's encoding and its policy for values
+// that have none. The first value the policy does not cover is thrown as Error{kBadInput}, a line
+// that names the file, the column, the value, the row and the remedy.
+class ValueEncoder {
+ public:
+  static constexpr int32_t kDropRow = -1;
+
+  // `file` names the source in messages. Error{kBadInput} if the encoding contradicts itself.
+  ValueEncoder(const Attribute& attribute, std::string file,
+               OutsideValues outside_values = OutsideValues::kPlace);
+  ValueEncoder(const ValueEncoder&) = delete;
+  ValueEncoder& operator=(const ValueEncoder&) = delete;
+
+  // The cell of a value in row `row` (counted from 1), or kDropRow.
+  int32_t Encode(int64_t value, int64_t row);
+  int32_t Encode(double value, int64_t row);
+  int32_t Encode(std::string_view value, int64_t row);
+  int32_t EncodeMissing(int64_t row);
+
+  const AttributeReport& report() const { return report_; }
+
+ private:
+  int32_t Place(const FoundCell& found, std::string_view shown_value, int64_t row);
+  bool Stops(const FoundCell& found) const;
+  void Tally(const FoundCell& found, std::string_view shown_value, int64_t row);
+  // What to say of it.
+  Error MissingError(int64_t row) const;
+  Error OutsideError(const FoundCell& found, std::string_view shown_value, int64_t row) const;
+
+  const Attribute attribute_;
+  const std::string file_;
+  const OutsideValues outside_values_;
+  const StoppingValues stopping_;
+  const CellFinder finder_;
+  AttributeReport report_;
+};
+
+// attributes.age, or attributes."net income" where the name is not a bare TOML key.
+std::string SpecKey(const Attribute& attribute);
+
+}  // namespace residua

@@ -1,0 +1,379 @@
+#include "residua/draft/draft_spec.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "residua/base/checked.h"
+#include "residua/base/error.h"
+#include "residua/base/shown_text.h"
+#include "residua/data/relation.h"
+#include "residua/draft/column_summary.h"
+#include "residua/draft/round_cuts.h"
+#include "residua/files/spec.h"
+#include "residua/text/toml_text.h"
+
+namespace residua {
+namespace {
+
+constexpr size_t kLineWidth = 100;
+// Integers in a wider range are cut.
+constexpr int64_t kMaxIntegers = 1000;
+// Fewer rows may all differ by chance.
+constexpr int64_t kMinIdentifiers = 51;
+// A workload above this is slow to publish, and has more cells than most data has rows.
+constexpr int64_t kMaxCells = 10'000'000;
+
+struct Column {
+  std::string name;
+  std::string sql_type;
+  ColumnType type = ColumnType::kText;
+  std::string expression;
+  int num_same_name = 1;
+  ColumnSummary summary;
+
+  bool IsRead() const { return !name.empty() && num_same_name == 1 && type != ColumnType::kNested; }
+};
+
+// A column's part of the spec; `num_cells` is 0 where it is only a comment.
+struct Draft {
+  std::string text;
+  int64_t num_cells = 0;
+};
+
+// Words from `text`, broken into lines that begin with '#'.
+std::string Comment(std::string_view text) {
+  std::string lines;
+  size_t width = kLineWidth;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(' '), text.size());
+    if (width + 1 + end > kLineWidth) {
+      lines += lines.empty() ? "#" : "\n#";
+      width = 1;
+    }
+    lines += fmt::format(" {}", text.substr(0, end));
+    width += 1 + end;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines + "\n";
+}
+
+// key = [...], on as many lines as it takes.
+std::string List(std::string_view key, const std::vector<std::string>& items) {
+  const std::string line = fmt::format("{} = [{}]\n", key, fmt::join(items, ", "));
+  if (line.size() <= kLineWidth + 1) return line;
+  std::string lines = fmt::format("{} = [\n ", key);
+  size_t width = 1;
+  for (const std::string& item : items) {
+    if (width > 1 && width + item.size() + 2 > kLineWidth) {
+      lines += "\n ";
+      width = 1;
+    }
+    lines += fmt::format(" {},", item);
+    width += item.size() + 2;
+  }
+  return lines + "\n]\n";
+}
+
+// A cut as TOML. Whole numbers from 2^53 on must look like reals, or the spec refuses them.
+std::string CutText(double cut) {
+  std::string text = fmt::format("{}", cut);
+  const bool is_written_whole = text.find_first_of(".e") == std::string::npos;
+  if (is_written_whole && std::abs(cut) >= 0x1p53) text += ".0";
+  return text;
+}
+
+// --- Reading
+
+std::vector<Column> ColumnsOf(const Relation& relation) {
+  std::map<std::string, int> count_of_name;
+  for (const DuckDbColumn& column : relation.columns) ++count_of_name[column.name];
+  std::vector<Column> columns;
+  for (size_t k = 0; k < relation.columns.size(); ++k) {
+    const DuckDbColumn& column = relation.columns[k];
+    columns.push_back({column.name,
+                       column.type,
+                       ColumnTypeOf(column.type),
+                       relation.expressions[k],
+                       count_of_name[column.name],
+                       {}});
+  }
+  return columns;
+}
+
+// JSON is found with types, which say what is nested, and read as text.
+std::string UseJsonText(const std::string& path, std::vector<Column>* columns) {
+  std::vector<std::string> names;
+  for (Column& column : *columns) {
+    if (!column.IsRead()) continue;
+    column.type = ColumnType::kText;
+    names.push_back(column.name);
+  }
+  return JsonTextRelation(path, names).from;
+}
+
+std::string_view ReadAs(ColumnType type) {
+  switch (type) {
+    case ColumnType::kInteger:
+      return "BIGINT";
+    case ColumnType::kFloat:
+      return "DOUBLE";
+    case ColumnType::kWideNumber:
+    case ColumnType::kBoolean:
+    case ColumnType::kText:
+    case ColumnType::kOther:
+      return "VARCHAR";
+    case ColumnType::kNested:
+      break;
+  }
+  RESIDUA_CHECK(false);
+}
+
+template <typename Value, typename Add>
+void AddValues(const DuckDbChunk& chunk, int k, ColumnSummary* summary, const Add& add) {
+  const Value* values = chunk.Values<Value>(k);
+  const uint64_t* validity = chunk.Validity(k);
+  for (int64_t row = 0; row < chunk.num_rows(); ++row) {
+    if (IsMissing(validity, row)) {
+      summary->AddMissing();
+    } else {
+      add(values[row]);
+    }
+  }
+}
+
+void AddChunk(const DuckDbChunk& chunk, int k, Column* column) {
+  ColumnSummary& summary = column->summary;
+  switch (column->type) {
+    case ColumnType::kInteger:
+      AddValues<int64_t>(chunk, k, &summary, [&](int64_t value) { summary.Add(value); });
+      return;
+    case ColumnType::kFloat:
+      AddValues<double>(chunk, k, &summary, [&](double value) { summary.Add(value); });
+      return;
+    case ColumnType::kWideNumber:
+    case ColumnType::kText:
+      AddValues<duckdb_string_t>(chunk, k, &summary,
+                                 [&](const auto& text) { summary.Add(TextOf(text)); });
+      return;
+    case ColumnType::kBoolean:
+    case ColumnType::kOther:
+      AddValues<duckdb_string_t>(chunk, k, &summary,
+                                 [&](const auto& text) { summary.AddLabel(TextOf(text)); });
+      return;
+    case ColumnType::kNested:
+      break;
+  }
+  RESIDUA_CHECK(false);
+}
+
+std::vector<Column> Summarize(const std::string& path) {
+  CheckIsFile(path);
+  const FileFormat format = FormatOf(path);
+  const std::string file = ShownText(path);
+  DuckDbConnection connection = DuckDbConnection::InMemory(file, path);
+  Relation relation;
+  switch (format) {
+    case FileFormat::kCsv:
+      relation = CsvRelation(connection, path);
+      break;
+    case FileFormat::kParquet:
+      relation = ParquetRelation(connection, path);
+      break;
+    case FileFormat::kJson:
+      relation = FoundJsonRelation(connection, path, JsonRecords::kAll);
+      break;
+  }
+  std::vector<Column> columns = ColumnsOf(relation);
+  std::vector<Column*> read;
+  std::vector<std::string> selected;
+  if (format == FileFormat::kJson) relation.from = UseJsonText(path, &columns);
+  for (Column& column : columns) {
+    if (!column.IsRead()) continue;
+    read.push_back(&column);
+    selected.push_back(fmt::format("CAST({} AS {})", column.expression, ReadAs(column.type)));
+  }
+  if (read.empty()) {
+    Fail(ErrorKind::kBadInput,
+         "{}: no column can be read; each needs a name of its own and plain values", file);
+  }
+  int64_t num_rows = 0;
+  connection.Stream(fmt::format("SELECT {} FROM {}", fmt::join(selected, ", "), relation.from),
+                    [&](const DuckDbChunk& chunk) {
+                      num_rows += chunk.num_rows();
+                      for (size_t k = 0; k < read.size(); ++k)
+                        AddChunk(chunk, static_cast<int>(k), read[k]);
+                    });
+  if (num_rows == 0) {
+    Fail(ErrorKind::kBadInput,
+         "{}: there are no rows to look at; name a file that has some, or write the spec by hand",
+         file);
+  }
+  return columns;
+}
+
+// --- Drafting
+
+bool IsLikeIdentifier(const Column& column) {
+  const ColumnSummary& summary = column.summary;
+  return column.IsRead() && summary.num_values() >= kMinIdentifiers && summary.all_different() &&
+         (summary.is_whole() || !summary.is_number());
+}
+
+// Why a column is left out, and what to do; empty if it is not.
+std::string ReasonLeftOut(const Column& column) {
+  const ColumnSummary& summary = column.summary;
+  if (column.num_same_name > 1) {
+    return fmt::format("{} columns have this name; rename all but one.", column.num_same_name);
+  }
+  if (column.type == ColumnType::kNested) {
+    return fmt::format(
+        "of type {}, which cannot be tabulated; take a single value of it in a query on a "
+        "database.",
+        ShownText(column.sql_type));
+  }
+  if (summary.num_values() == 0) return "every value is missing.";
+  if (IsLikeIdentifier(column)) {
+    return fmt::format("every value differs, as in an identifier (see [privacy]). {}",
+                       summary.is_number() ? "If it is a quantity, give it cuts."
+                                           : "To tabulate it all the same, list values that are "
+                                             "publicly known.");
+  }
+  if (summary.is_constant()) return "it has one value, which needs no attribute.";
+  if (!summary.is_number() && !summary.has_list()) {
+    if (summary.is_mostly_number()) {
+      return "most values are numbers and some are text. Give it cuts, and for the text null = "
+             "true "
+             "with outside = \"null\".";
+    }
+    return fmt::format(
+        "text with more than {} different values. List those that are publicly known, with outside "
+        "= \"drop\", or null = true and outside = \"null\", for all others; or leave it out.",
+        ColumnSummary::kMaxListed);
+  }
+  return "";
+}
+
+Draft DraftColumn(const Column& column, size_t position) {
+  if (column.name.empty()) {
+    return {Comment(fmt::format("Column {} is left out: it has no name; give it one in the data.",
+                                position + 1)),
+            0};
+  }
+  const std::string reason = ReasonLeftOut(column);
+  if (!reason.empty()) {
+    return {Comment(fmt::format("{} is left out: {}", ShownText(TomlKey(column.name)), reason)), 0};
+  }
+  const ColumnSummary& summary = column.summary;
+  Draft draft{fmt::format("[attributes.{}]\n", TomlKey(column.name)), 0};
+  int64_t span = 0;
+  if (summary.has_range() && !__builtin_sub_overflow(summary.last(), summary.first(), &span) &&
+      span < kMaxIntegers) {
+    draft.text += fmt::format("integers = [{}, {}]\n", summary.first(), summary.last());
+    draft.num_cells = span + 1;
+  } else if (summary.is_number()) {
+    std::vector<std::string> cuts;
+    for (const double cut : RoundCuts(summary.sample(), summary.is_whole())) {
+      cuts.push_back(CutText(cut));
+    }
+    draft.text += List("cuts", cuts);
+    draft.num_cells = static_cast<int64_t>(cuts.size()) + 1;
+  } else {
+    std::vector<std::string> values;
+    for (const std::string& value : summary.values()) values.push_back(TomlString(value));
+    draft.text += List("values", values);
+    draft.num_cells = static_cast<int64_t>(values.size());
+  }
+  const bool has_nan = summary.is_number() && summary.has_nan();
+  if (summary.num_missing() > 0 || has_nan) {
+    draft.text += "null = true\n";
+    ++draft.num_cells;
+  }
+  if (has_nan) draft.text += "outside = \"null\"  # for values that are NaN\n";
+  draft.text += fmt::format("check = {}\n", TomlString(kReadFromData));
+  return draft;
+}
+
+std::string DraftPrivacy(const std::vector<Column>& columns) {
+  std::string identifiers;
+  for (const Column& column : columns) {
+    if (!IsLikeIdentifier(column)) continue;
+    identifiers += fmt::format("# identifier = {}\n", TomlString(column.name));
+  }
+  if (identifiers.empty()) identifiers = "# identifier = \"COLUMN\"\n";
+  return "[privacy]\n"
+         "epsilon = 1.0  # less is more private and noisier; residua plan shows the errors "
+         "beforehand\n"
+         "delta = 1e-9   # far below 1 / the number of people\n" +
+         Comment(
+             "What is protected is one row. If one person may have several, name the column "
+             "that says whose a row is, and the most rows of one person to count:") +
+         identifiers + "# max_rows = 1\n";
+}
+
+std::string DraftWorkload(const std::vector<std::string>& names, int64_t num_cells) {
+  std::string text =
+      "[workload]\n" +
+      Comment(
+          "\"<=2\" asks for the total, the table of each attribute and the table of each pair; "
+          "\"<=3\" adds the triples, and \"cells<=1000\" asks for every table of at most 1000 "
+          "cells.");
+  if (names.size() >= 2) {
+    text += fmt::format("# Single tables, beside it or in its place: tables = [[{}, {}]]\n",
+                        TomlString(names[0]), TomlString(names[1]));
+  }
+  if (num_cells > kMaxCells) {
+    text += Comment(
+        fmt::format("As drafted these are {:.1f} million cells, most of which would be noise: give "
+                    "large attributes cuts, remove some, or ask for fewer tables.",
+                    static_cast<double>(num_cells) / 1e6));
+  }
+  return text + "marginals = \"<=2\"\n";
+}
+
+}  // namespace
+
+std::string DraftSpec(const std::string& path, const std::string& source) {
+  const std::vector<Column> columns = Summarize(path);
+  std::string attributes;
+  std::vector<std::string> names;
+  int64_t num_cells = 1;  // of the tables of at most two attributes
+  int64_t num_single_cells = 0;
+  std::set<std::string_view> seen;
+  for (size_t k = 0; k < columns.size(); ++k) {
+    // Columns of one name get one comment.
+    if (!columns[k].name.empty() && !seen.insert(columns[k].name).second) continue;
+    const Draft draft = DraftColumn(columns[k], k);
+    attributes += "\n" + draft.text;
+    if (draft.num_cells == 0) continue;
+    names.push_back(columns[k].name);
+    num_cells =
+        CheckedAdd(num_cells, CheckedMultiply(draft.num_cells, CheckedAdd(1, num_single_cells)));
+    num_single_cells += draft.num_cells;
+  }
+  if (names.empty()) {
+    attributes += "\n" + Comment("No column can be drafted; describe at least one, as in");
+    attributes += "# [attributes.sex]\n# values = [\"female\", \"male\"]\n";
+  }
+  return Comment(
+             "Drafted by residua init: a start, to be edited. It was read from the data; do not "
+             "publish it.") +
+         "#\n" +
+         Comment(fmt::format(
+             "The domain must be public knowledge, for which cells there are can reveal the data: "
+             "the age of the oldest person, a rare illness. Replace each domain by what is known "
+             "without looking at the data, then remove its line check = \"{}\". residua release "
+             "and residua measure refuse the spec until then.",
+             kReadFromData)) +
+         fmt::format("\n[data]\nsource = {}\n\n{}{}\n{}", TomlString(source), DraftPrivacy(columns),
+                     attributes, DraftWorkload(names, num_cells));
+}
+
+}  // namespace residua

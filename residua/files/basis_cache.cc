@@ -1,0 +1,114 @@
+#include "residua/files/basis_cache.h"
+
+#include <nlohmann/json.hpp>
+
+#include "residua/base/error.h"
+#include "residua/base/version.h"
+#include "residua/files/digest.h"
+#include "residua/files/file.h"
+#include "residua/files/json_numbers.h"
+#include "residua/files/nesting.h"
+#include "residua/text/choice_text.h"
+#include "residua/text/workload_text.h"
+
+namespace residua {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kCacheFormat = "residua-basis-cache 1";
+
+std::string KeyOf(const SelectRequest& request) {
+  Json json;
+  json["tool"] = Version();
+  json["basis"] = request.basis == BasisKind::kOblique ? "oblique" : "orthogonal";
+  json["objective"] = ToString(request.objective);
+  json["weights"] = ToString(request.objective.weighting);
+  for (const Attribute& attribute : request.domain.attributes()) {
+    Json groups = Json::array();
+    for (const CellGroup& group : attribute.groups) groups.push_back(group.cells);
+    json["attributes"].push_back({attribute.size, ToString(attribute.queries), groups,
+                                  attribute.custom.entries, attribute.strategy.entries});
+  }
+  for (const MarginalRule& rule : request.workload.rules) json["rules"].push_back(ToString(rule));
+  for (const WeightedMarginal& marginal : request.workload.marginals) {
+    json["marginals"].push_back({marginal.attributes, marginal.weight});
+  }
+  return Sha256(json.dump());
+}
+
+// The file's entries by key; empty if it does not exist or is damaged.
+Json ReadEntries(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) return Json::object();
+  const std::string text = ReadFile(path);
+  try {
+    CheckJsonNesting(text);
+    Json json = Json::parse(text);
+    const Json entries = json.at("entries");
+    if (json.at("format") == kCacheFormat && json.at("digest") == Sha256(entries.dump()) &&
+        entries.is_object()) {
+      return entries;
+    }
+  } catch (const nlohmann::json::exception&) {
+    return Json::object();
+  } catch (const Error&) {
+    return Json::object();
+  }
+  return Json::object();
+}
+
+}  // namespace
+
+std::vector<ResidualMatrix> FindBases(const std::filesystem::path& path,
+                                      const SelectRequest& request) {
+  const Json entries = ReadEntries(path);
+  const auto entry = entries.find(KeyOf(request));
+  if (entry == entries.end()) return {};
+  try {
+    std::vector<ResidualMatrix> matrices(static_cast<size_t>(request.domain.size()));
+    for (const Json& item : *entry) {
+      const IntegerMatrix matrix{WholeNumber<int64_t>(item.at("rows")),
+                                 WholeNumber<int64_t>(item.at("columns")),
+                                 WholeNumbers<int64_t>(item.at("entries"))};
+      for (const int i : WholeNumbers<int>(item.at("attributes"))) {
+        matrices.at(static_cast<size_t>(i)) = matrix;
+        BasisFromMatrix(request.domain[i], matrix);
+      }
+    }
+    for (int i = 0; i < request.domain.size(); ++i) {
+      const bool identity = request.domain[i].queries == QueryKind::kIdentity;
+      if (identity != std::holds_alternative<SubtractionMatrix>(matrices[static_cast<size_t>(i)])) {
+        return {};
+      }
+    }
+    return matrices;
+  } catch (const nlohmann::json::exception&) {
+    return {};
+  } catch (const std::out_of_range&) {
+    return {};
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kBroken) throw;
+    return {};
+  }
+}
+
+void KeepBases(const std::filesystem::path& path, const SelectRequest& request, const Plan& plan) {
+  Json entries = ReadEntries(path);
+  Json list = Json::array();
+  for (int c = 0; c < plan.classes.size(); ++c) {
+    const auto* matrix = std::get_if<IntegerMatrix>(&plan.bases[static_cast<size_t>(c)].matrix);
+    if (matrix == nullptr) continue;
+    list.push_back({{"attributes", plan.classes.members[static_cast<size_t>(c)]},
+                    {"rows", matrix->num_rows},
+                    {"columns", matrix->num_columns},
+                    {"entries", matrix->entries}});
+  }
+  entries[KeyOf(request)] = std::move(list);
+  Json json;
+  json["format"] = kCacheFormat;
+  json["digest"] = Sha256(entries.dump());
+  json["entries"] = std::move(entries);
+  WriteFileAtomically(path, json.dump() + "\n");
+}
+
+}  // namespace residua

@@ -1,0 +1,463 @@
+#include "residua/files/plan_file.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "residua/base/enum_texts.h"
+#include "residua/base/error.h"
+#include "residua/base/shown_text.h"
+#include "residua/base/version.h"
+#include "residua/basis/query_matrix.h"
+#include "residua/files/digest.h"
+#include "residua/files/file.h"
+#include "residua/files/format_version.h"
+#include "residua/files/json_numbers.h"
+#include "residua/files/nesting.h"
+#include "residua/privacy/conversion.h"
+#include "residua/text/choice_text.h"
+#include "residua/text/workload_text.h"
+
+namespace residua {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kFormat = "residua-plan";
+constexpr int kFormatVersion = 1;
+// A ledger knows a plan by its digest, whichever version of residua asks: all take it as the first
+// one did, which had its own version in it, and its own rounding of the guarantee.
+constexpr std::string_view kDigestVersion = "0.1.0";
+constexpr std::array<std::string_view, 15> kKeys = {
+    "format",       "version",   "tool",      "privacy",    "data",
+    "attributes",   "workload",  "objective", "weights",    "loss",
+    "relative_gap", "converged", "classes",   "mechanisms", "bases"};
+
+constexpr EnumTexts<BudgetUnit, 4> kBudgetUnits = {{{BudgetUnit::kPcost, "pcost"},
+                                                    {BudgetUnit::kRho, "rho"},
+                                                    {BudgetUnit::kMu, "mu"},
+                                                    {BudgetUnit::kEpsilonDelta, "epsilon"}}};
+
+// The value that is written as `json`.
+template <typename Enum, size_t size>
+Enum ValueFromJson(const EnumTexts<Enum, size>& texts, const Json& json) {
+  const auto text = json.get<std::string>();
+  if (const auto value = ValueOf(texts, text)) return *value;
+  Fail(ErrorKind::kBadInput, "'{}' is not known; it must be {}", text, Choices(texts));
+}
+
+Json MatrixToJson(int64_t num_rows, int64_t num_columns, const auto& entries) {
+  Json rows = Json::array();
+  for (int64_t row = 0; row < num_rows; ++row) {
+    const auto begin = entries.begin() + row * num_columns;
+    rows.push_back(std::vector(begin, begin + num_columns));
+  }
+  return rows;
+}
+
+// The rows one after another; all must have `num_columns` entries.
+template <typename Entry>
+std::vector<Entry> MatrixFromJson(const Json& json, int64_t num_columns, std::string_view what) {
+  std::vector<Entry> entries;
+  for (const Json& row : json) {
+    if (static_cast<int64_t>(row.size()) != num_columns) {
+      Fail(ErrorKind::kBadInput, "{} has a row of {} entries; it needs {}", what, row.size(),
+           num_columns);
+    }
+    for (const Json& entry : row) {
+      if constexpr (std::is_integral_v<Entry>) {
+        entries.push_back(WholeNumber<Entry>(entry));
+      } else {
+        if (!entry.is_number()) {
+          Fail(ErrorKind::kBadInput, "{} has the entry {}, which is no number", what,
+               ShownText(entry.dump()));
+        }
+        entries.push_back(entry.get<Entry>());
+      }
+    }
+  }
+  return entries;
+}
+
+CellMatrix CellMatrixFromJson(const Json& json, int64_t num_columns, std::string_view what) {
+  return {static_cast<int64_t>(json.size()), MatrixFromJson<double>(json, num_columns, what)};
+}
+
+Json AttributeToJson(const Attribute& attribute) {
+  Json json;
+  json["name"] = attribute.name;
+  json["size"] = attribute.size;
+  json["queries"] = ToString(attribute.queries);
+  if (const auto* integers = std::get_if<IntegerEncoding>(&attribute.encoding.cells)) {
+    json["integers"] = {integers->first, integers->last};
+  } else if (const auto* bins = std::get_if<CutEncoding>(&attribute.encoding.cells)) {
+    json["cuts"] = bins->cuts;
+  } else if (const auto* list = std::get_if<ValueEncoding>(&attribute.encoding.cells)) {
+    json["values"] = list->values;
+  }
+  if (attribute.queries == QueryKind::kHierarchy) {
+    json["groups"] = Json::array();
+    for (const CellGroup& group : attribute.groups) {
+      json["groups"].push_back({{"name", group.name}, {"cells", group.cells}});
+    }
+  }
+  if (attribute.queries == QueryKind::kCustom) {
+    json["matrix"] =
+        MatrixToJson(attribute.custom.num_rows, attribute.size, attribute.custom.entries);
+    if (attribute.strategy.num_rows > 0) {
+      json["strategy"] =
+          MatrixToJson(attribute.strategy.num_rows, attribute.size, attribute.strategy.entries);
+    }
+  }
+  json["null"] = attribute.encoding.null_cell;
+  json["outside"] = TextOf(kOutsidePolicies, attribute.encoding.outside);
+  if (attribute.read_from_data) json["check"] = kReadFromData;
+  return json;
+}
+
+Attribute AttributeFromJson(const Json& json) {
+  Attribute attribute;
+  attribute.name = json.at("name").get<std::string>();
+  attribute.size = WholeNumber<int64_t>(json.at("size"));
+  attribute.queries = ParseQueryKind(json.at("queries").get<std::string>());
+  Encoding& encoding = attribute.encoding;
+  if (json.contains("integers")) {
+    encoding.cells = IntegerEncoding{WholeNumber<int64_t>(json["integers"].at(0)),
+                                     WholeNumber<int64_t>(json["integers"].at(1))};
+  } else if (json.contains("cuts")) {
+    encoding.cells = CutEncoding{json["cuts"].get<std::vector<double>>()};
+  } else if (json.contains("values")) {
+    encoding.cells = ValueEncoding{json["values"].get<std::vector<std::string>>()};
+  }
+  encoding.null_cell = json.at("null").get<bool>();
+  encoding.outside = ValueFromJson(kOutsidePolicies, json.at("outside"));
+  CheckEncoding(encoding, attribute.size, "attributes." + attribute.name);
+  if (json.contains("check")) {
+    attribute.read_from_data = ParseCheck(json["check"].get<std::string>());
+  }
+  if (attribute.queries == QueryKind::kHierarchy) {
+    for (const Json& group : json.at("groups")) {
+      attribute.groups.push_back(
+          {group.at("name").get<std::string>(), WholeNumbers<int64_t>(group.at("cells"))});
+    }
+  }
+  if (attribute.queries == QueryKind::kCustom) {
+    attribute.custom = CellMatrixFromJson(json.at("matrix"), attribute.size, "a query matrix");
+    if (json.contains("strategy")) {
+      attribute.strategy =
+          CellMatrixFromJson(json["strategy"], attribute.size, "a strategy matrix");
+    }
+  }
+  CheckQueries(attribute);
+  return attribute;
+}
+
+Json WorkloadToJson(const Workload& workload) {
+  Json json;
+  json["rules"] = Json::array();
+  for (const MarginalRule& rule : workload.rules) json["rules"].push_back(ToString(rule));
+  json["marginals"] = Json::array();
+  for (const WeightedMarginal& marginal : workload.marginals) {
+    json["marginals"].push_back({{"attributes", marginal.attributes}, {"weight", marginal.weight}});
+  }
+  return json;
+}
+
+Workload WorkloadFromJson(const Json& json, const Domain& domain) {
+  Workload workload;
+  for (const Json& rule : json.at("rules")) {
+    for (const MarginalRule& parsed : ParseMarginalRules(rule.get<std::string>())) {
+      workload.rules.push_back(parsed);
+    }
+  }
+  for (const Json& marginal : json.at("marginals")) {
+    workload.marginals.push_back({domain.MakeSet(WholeNumbers<int>(marginal.at("attributes"))),
+                                  marginal.at("weight").get<double>()});
+  }
+  CheckWorkload(domain, workload);
+  return workload;
+}
+
+Json PrivacyToJson(const Plan& plan, const GuaranteeText& guarantee) {
+  Json json;
+  json["neighbours"] = NeighboursInWords(plan.protection);
+  if (!plan.protection.identifier.empty()) {
+    json["identifier"] = plan.protection.identifier;
+    json["max_rows"] = plan.protection.max_rows;
+  }
+  json["guarantee"] =
+      fmt::format("{}-zCDP, and so ({}, {})-differential privacy, for discrete Gaussian noise",
+                  guarantee.rho, guarantee.epsilon, guarantee.delta);
+  json["budget_unit"] = TextOf(kBudgetUnits, plan.budget.unit);
+  json["budget_pcost"] = ToString(plan.budget.pcost);
+  json["pcost"] = ToString(plan.pcost);
+  json["delta"] = plan.budget.delta;
+  return json;
+}
+
+// The words are those of NeighboursInWords, and are compared with what it says of the result.
+Protection ProtectionFromJson(const Json& privacy) {
+  Protection protection;
+  if (privacy.contains("identifier")) {
+    protection.identifier = privacy["identifier"].get<std::string>();
+    protection.max_rows = WholeNumber<int64_t>(privacy.at("max_rows"));
+  }
+  Protection replaced;
+  replaced.neighbours = Protection::Neighbours::kReplaceOne;
+  if (privacy.at("neighbours") == NeighboursInWords(replaced)) {
+    protection.neighbours = Protection::Neighbours::kReplaceOne;
+  }
+  return protection;
+}
+
+// Each distinct basis once; identity attributes' follow from their size and are left out.
+Json BasesToJson(const Plan& plan) {
+  Json list = Json::array();
+  std::vector<int> listed;
+  for (int c = 0; c < plan.classes.size(); ++c) {
+    const auto* matrix = std::get_if<IntegerMatrix>(&plan.bases[static_cast<size_t>(c)].matrix);
+    if (matrix == nullptr) continue;
+    const auto same = std::find_if(listed.begin(), listed.end(), [&](int other) {
+      return plan.bases[static_cast<size_t>(other)].matrix ==
+             plan.bases[static_cast<size_t>(c)].matrix;
+    });
+    if (same != listed.end()) {
+      list[static_cast<size_t>(same - listed.begin())]["classes"].push_back(c);
+      continue;
+    }
+    listed.push_back(c);
+    list.push_back(
+        {{"classes", {c}},
+         {"matrix", MatrixToJson(matrix->num_rows, matrix->num_columns, matrix->entries)}});
+  }
+  return list;
+}
+
+std::vector<ResidualBasis> BasesFromJson(const Json& json, const Plan& plan) {
+  std::vector<ResidualBasis> bases;
+  for (const auto& members : plan.classes.members) {
+    bases.push_back(IdentityBasis(plan.domain[members.front()].size));
+  }
+  std::vector<bool> given(bases.size(), false);
+  for (const Json& item : json) {
+    std::optional<ResidualBasis> basis;
+    const Attribute* attribute = nullptr;  // that the basis was made for
+    for (const int c : WholeNumbers<int>(item.at("classes"))) {
+      if (c < 0 || c >= plan.classes.size() || given[static_cast<size_t>(c)]) {
+        Fail(ErrorKind::kRefused, "a basis is listed for a class that has one or does not exist");
+      }
+      const Attribute& other = plan.domain[plan.classes.members[static_cast<size_t>(c)].front()];
+      if (!basis || !SameQueries(*attribute, other)) {
+        attribute = &other;
+        IntegerMatrix matrix{static_cast<int64_t>(item.at("matrix").size()), other.size, {}};
+        matrix.entries = MatrixFromJson<int64_t>(item.at("matrix"), other.size, "a basis");
+        basis = BasisFromMatrix(other, std::move(matrix));
+      }
+      bases[static_cast<size_t>(c)] = *basis;
+      given[static_cast<size_t>(c)] = true;
+    }
+  }
+  for (int c = 0; c < plan.classes.size(); ++c) {
+    const Attribute& attribute = plan.domain[plan.classes.members[static_cast<size_t>(c)].front()];
+    if (given[static_cast<size_t>(c)] == (attribute.queries == QueryKind::kIdentity)) {
+      Fail(ErrorKind::kRefused, "attribute '{}' has no basis, or one it does not need",
+           attribute.name);
+    }
+  }
+  return bases;
+}
+
+Json MechanismsToJson(const Plan& plan) {
+  Json list = Json::array();
+  for (int64_t k = 0; k < plan.mechanisms.size(); ++k) {
+    const auto orbit = plan.mechanisms[k];
+    list.push_back({{"classes", std::vector<int>(orbit.begin(), orbit.end())},
+                    {"variance", ToString(plan.variances[static_cast<size_t>(k)])}});
+  }
+  return list;
+}
+
+void MechanismsFromJson(const Json& json, Plan* plan) {
+  for (const Json& mechanism : json) {
+    const auto orbit = WholeNumbers<int>(mechanism.at("classes"));
+    if (!std::is_sorted(orbit.begin(), orbit.end()) ||
+        plan->mechanisms.Insert(orbit) != static_cast<int64_t>(plan->variances.size())) {
+      Fail(ErrorKind::kRefused, "a base mechanism is listed twice, or out of order");
+    }
+    plan->variances.push_back(
+        ParseRational(mechanism.at("variance").get<std::string>(), "variance"));
+    CheckNoiseVariance(plan->variances.back());
+  }
+}
+
+AttributeClasses ClassesFromJson(const Json& json, int num_attributes) {
+  AttributeClasses classes;
+  for (const Json& members : json) classes.members.push_back(WholeNumbers<int>(members));
+  classes.class_of.assign(static_cast<size_t>(num_attributes), -1);
+  for (int c = 0; c < classes.size(); ++c) {
+    const auto& members = classes.members[static_cast<size_t>(c)];
+    if (members.empty()) Fail(ErrorKind::kBadInput, "a class of attributes is empty");
+    for (const int i : members) {
+      if (i < 0 || i >= num_attributes || classes.class_of[static_cast<size_t>(i)] != -1) {
+        Fail(ErrorKind::kRefused, "the classes do not partition the attributes");
+      }
+      classes.class_of[static_cast<size_t>(i)] = c;
+    }
+  }
+  if (std::count(classes.class_of.begin(), classes.class_of.end(), -1) > 0) {
+    Fail(ErrorKind::kRefused, "the classes do not partition the attributes");
+  }
+  return classes;
+}
+
+PlanFile FromJson(const Json& json) {
+  PlanFile file;
+  Plan& plan = file.plan;
+  const Json& data = json.at("data");
+  file.data = {data.at("source").get<std::string>(), data.at("database").get<std::string>(),
+               data.at("query").get<std::string>(), data.at("ledger").get<std::string>()};
+  std::vector<Attribute> attributes;
+  for (const Json& attribute : json.at("attributes")) {
+    attributes.push_back(AttributeFromJson(attribute));
+  }
+  plan.domain = Domain(std::move(attributes));
+  plan.workload = WorkloadFromJson(json.at("workload"), plan.domain);
+  plan.objective = ParseObjective(json.at("objective").get<std::string>());
+  plan.objective.weighting = ParseWeighting(json.at("weights").get<std::string>());
+  const Json& privacy = json.at("privacy");
+  plan.budget.unit = ValueFromJson(kBudgetUnits, privacy.at("budget_unit"));
+  plan.budget.pcost = ParseRational(privacy.at("budget_pcost").get<std::string>(), "budget_pcost");
+  plan.budget.delta = privacy.at("delta").get<double>();
+  CheckDelta(plan.budget.delta);
+  plan.pcost = ParseRational(privacy.at("pcost").get<std::string>(), "pcost");
+  CheckStatedPcost(plan.pcost);
+  CheckStatedPcost(plan.budget.pcost);
+  plan.protection = ProtectionFromJson(privacy);
+  plan.loss = json.at("loss").get<double>();
+  plan.relative_gap = json.at("relative_gap").get<double>();
+  plan.converged = json.at("converged").get<bool>();
+  plan.classes = ClassesFromJson(json.at("classes"), plan.domain.size());
+  plan.bases = BasesFromJson(json.at("bases"), plan);
+  MechanismsFromJson(json.at("mechanisms"), &plan);
+  return file;
+}
+
+PlanFile ParsePlan(std::string_view text) {
+  try {
+    CheckJsonNesting(text);
+    Json json = Json::parse(text);
+    if (!json.is_object() || json.value("format", "") != kFormat) {
+      Fail(ErrorKind::kBadInput, "this is not a plan; {}", Phrase{Phrase::Kind::kMakePlan});
+    }
+    const Json& version = json.at("version");
+    CheckFormatVersion("plan", WholeNumber<int64_t>(version), kFormatVersion);
+    const std::string digest = json.at("digest").get<std::string>();
+    json.erase("digest");
+    if (Sha256(json.dump()) != digest) {
+      Fail(ErrorKind::kRefused,
+           "the plan was changed after it was written (its digest does not fit); plan again");
+    }
+    PlanFile file = FromJson(json);
+    // What the file says in words must be what its numbers say.
+    const Json& privacy = json.at("privacy");
+    if (privacy != PrivacyToJson(file.plan, StatedGuarantee(file.plan)) &&
+        privacy != PrivacyToJson(file.plan, FirstStatedGuarantee(file.plan))) {
+      Fail(ErrorKind::kRefused, "the guarantee it states is not the one of its noise");
+    }
+    for (const auto& [key, value] : json.items()) {
+      if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
+        Fail(ErrorKind::kBadInput, "'{}' is no part of a plan", key);
+      }
+    }
+    return file;
+  } catch (const nlohmann::json::exception& error) {
+    const std::string_view what = error.what();  // "[json.exception...] explanation"
+    Fail(ErrorKind::kBadInput, "is not a plan, or incomplete; {} ({})",
+         Phrase{Phrase::Kind::kMakePlan}, what.substr(std::min(what.size(), what.find("] ") + 2)));
+  }
+}
+
+}  // namespace
+
+namespace {
+
+std::string ToJson(const PlanFile& file, std::string_view tool_version,
+                   const GuaranteeText& guarantee) {
+  const Plan& plan = file.plan;
+  Json json;
+  json["format"] = kFormat;
+  json["version"] = kFormatVersion;
+  json["tool"] = fmt::format("residua {}", tool_version);
+  json["privacy"] = PrivacyToJson(plan, guarantee);
+  json["data"] = {{"source", file.data.source},
+                  {"database", file.data.database},
+                  {"query", file.data.query},
+                  {"ledger", file.data.ledger}};
+  json["attributes"] = Json::array();
+  for (const Attribute& attribute : plan.domain.attributes()) {
+    json["attributes"].push_back(AttributeToJson(attribute));
+  }
+  json["workload"] = WorkloadToJson(plan.workload);
+  json["objective"] = ToString(plan.objective);
+  json["weights"] = ToString(plan.objective.weighting);
+  json["loss"] = plan.loss;
+  json["relative_gap"] = plan.relative_gap;
+  json["converged"] = plan.converged;
+  json["classes"] = plan.classes.members;
+  json["bases"] = BasesToJson(plan);
+  json["mechanisms"] = MechanismsToJson(plan);
+  json["digest"] = Sha256(json.dump());
+  // One mechanism a line keeps the file readable and its differences short.
+  std::string text = "{\n";
+  for (const auto& [key, value] : json.items()) {
+    text += fmt::format("  {}: ", Json(key).dump());
+    if (value.is_array() && !value.empty() && value.front().is_structured()) {
+      text += "[\n";
+      for (const Json& item : value) {
+        text += fmt::format("    {}{}\n", item.dump(), &item == &value.back() ? "" : ",");
+      }
+      text += "  ]";
+    } else {
+      text += value.dump();
+    }
+    text += key == "digest" ? "\n" : ",\n";
+  }
+  return text + "}\n";
+}
+
+}  // namespace
+
+GuaranteeText StatedGuarantee(const Plan& plan) {
+  const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
+  return {TextAbove(guarantee.rho), TextAbove(guarantee.epsilon), DeltaText(guarantee.delta)};
+}
+
+GuaranteeText FirstStatedGuarantee(const Plan& plan) {
+  const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
+  return {fmt::format("{}", guarantee.rho),
+          fmt::format("{}", FirstEpsilonFromZcdp(guarantee.rho, guarantee.delta)),
+          fmt::format("{}", guarantee.delta)};
+}
+
+std::string PlanToJson(const PlanFile& file) {
+  return ToJson(file, Version(), StatedGuarantee(file.plan));
+}
+
+std::string PlanDigest(const Plan& plan) {
+  return Sha256(ToJson({plan, {}}, kDigestVersion, FirstStatedGuarantee(plan)));
+}
+
+PlanFile PlanFromJson(std::string_view text, const std::string& name) {
+  return AtPlace(name, [&] { return ParsePlan(text); });
+}
+
+void WritePlan(const std::filesystem::path& path, const PlanFile& file) {
+  WriteFileAtomically(path, PlanToJson(file));
+}
+
+PlanFile ReadPlan(const std::filesystem::path& path) {
+  return PlanFromJson(ReadFile(path), path.string());
+}
+
+}  // namespace residua

@@ -1,0 +1,452 @@
+#include "residua/files/spec.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+#include "residua/base/checked.h"
+#include "residua/base/error.h"
+#include "residua/base/number_text.h"
+#include "residua/basis/query_matrix.h"
+#include "residua/files/file.h"
+#include "residua/files/matrix_file.h"
+#include "residua/files/nesting.h"
+#include "residua/files/toml_reader.h"
+#include "residua/text/choice_text.h"
+#include "residua/text/domain_text.h"
+#include "residua/text/workload_text.h"
+
+namespace residua {
+namespace {
+
+class SpecReader : TomlReader {
+ public:
+  explicit SpecReader(std::string name) : TomlReader(std::move(name)) {}
+
+  Spec Read(const toml::table& root) {
+    CheckKeys(root, "", {"data", "privacy", "attributes", "workload"});
+    Spec spec;
+    if (const auto* data = Table(root, "data")) spec.data = ReadData(*data);
+    const auto* attributes = Table(root, "attributes");
+    if (attributes == nullptr) {
+      FailAt(root, "attributes",
+             "is missing; describe each column, e.g. [attributes.sex] values = [...]");
+    }
+    spec.domain = ReadAttributes(*attributes);
+    if (const auto* workload = Table(root, "workload")) ReadWorkload(*workload, &spec);
+    if (const auto* privacy = Table(root, "privacy")) ReadPrivacy(*privacy, &spec);
+    return spec;
+  }
+
+ private:
+  DataReference ReadData(const toml::table& table) const {
+    CheckKeys(table, "data", {"source", "database", "query", "ledger"});
+    DataReference data;
+    if (const auto* node = table.get("source")) data.source = String(*node, "data.source");
+    if (const auto* node = table.get("database")) data.database = String(*node, "data.database");
+    if (const auto* node = table.get("query")) data.query = String(*node, "data.query");
+    if (data.source.empty() == data.query.empty()) {
+      FailAt(table, "data", "needs one of source = \"FILE\" and query = \"SELECT ...\"");
+    }
+    if (!data.database.empty() && data.query.empty()) {
+      FailAt(table, "data.database", "needs a query = \"SELECT ...\" beside it");
+    }
+    if (!data.query.empty() && data.database.empty()) {
+      FailAt(table, "data.query", "needs database = \"FILE.duckdb\" beside it");
+    }
+    if (const auto* node = table.get("ledger")) data.ledger = String(*node, "data.ledger");
+    return data;
+  }
+
+  Domain ReadAttributes(const toml::table& table) const {
+    std::vector<Attribute> attributes;
+    for (const auto& [name, node] : InFileOrder(table)) {
+      if (!node->is_table()) {
+        FailAt(*node, Join("attributes", name), "must be a table; write [attributes.{}]", name);
+      }
+      attributes.push_back(ReadAttribute(name, *node->as_table()));
+    }
+    return At(table, "attributes", [&] { return Domain(std::move(attributes)); });
+  }
+
+  Attribute ReadAttribute(const std::string& name, const toml::table& table) const {
+    const std::string path = Join("attributes", name);
+    CheckKeys(table, path,
+              {"integers", "cuts", "values", "size", "null", "outside", "queries", "hierarchy",
+               "custom", "check"});
+    Attribute attribute;
+    attribute.name = name;
+    Encoding& encoding = attribute.encoding;
+    int num_encodings = 0;
+    if (const auto* node = table.get("integers")) {
+      encoding.cells = ReadIntegers(*node, path + ".integers");
+      ++num_encodings;
+    }
+    if (const auto* node = table.get("cuts")) {
+      encoding.cells = ReadCuts(*node, path + ".cuts");
+      ++num_encodings;
+    }
+    if (const auto* node = table.get("values")) {
+      encoding.cells = ReadValues(*node, path + ".values");
+      ++num_encodings;
+    }
+    if (const auto* node = table.get("size")) {
+      attribute.size = Whole(*node, path + ".size");
+      ++num_encodings;
+    }
+    if (num_encodings != 1) {
+      FailAt(table, path,
+             "needs exactly one of integers = [FIRST, LAST], cuts = [...], values = [...] or size "
+             "= N");
+    }
+    if (const auto* node = table.get("null")) {
+      const auto value = node->value_exact<bool>();
+      if (!value) FailAt(*node, path + ".null", "must be true or false");
+      encoding.null_cell = *value;
+    }
+    if (const auto* node = table.get("outside")) {
+      encoding.outside = ReadOutside(*node, path + ".outside");
+    }
+    CheckEncodingAt(table, path, encoding);
+    if (const auto num_cells = NumCells(encoding)) {
+      attribute.size = *num_cells;
+    } else if (encoding.null_cell && attribute.size <= Domain::kMaxAttributeSize) {
+      ++attribute.size;
+    }
+    if (const auto* node = table.get("queries")) {
+      const std::string key = path + ".queries";
+      attribute.queries = At(*node, key, [&] { return ParseQueryKind(String(*node, key)); });
+    }
+    if (const auto* node = table.get("check")) {
+      const std::string key = path + ".check";
+      attribute.read_from_data = At(*node, key, [&] { return ParseCheck(String(*node, key)); });
+    }
+    if (attribute.size < 2) {
+      FailAt(table, path, "has size {}; it needs at least 2 cells", attribute.size);
+    }
+    if (attribute.size > Domain::kMaxAttributeSize) {
+      FailAt(table, path, "has more than {} cells", Domain::kMaxAttributeSize);
+    }
+    ReadQueryDetails(table, path, &attribute);
+    return attribute;
+  }
+
+  void ReadQueryDetails(const toml::table& table, const std::string& path,
+                        Attribute* attribute) const {
+    const toml::node* hierarchy = table.get("hierarchy");
+    if ((hierarchy != nullptr) != (attribute->queries == QueryKind::kHierarchy)) {
+      FailAt(table, path,
+             "needs both queries = \"hierarchy\" and hierarchy = {{ group = [values], ... }}, or "
+             "neither");
+    }
+    if (hierarchy != nullptr) ReadHierarchy(*hierarchy, path + ".hierarchy", attribute);
+    const toml::node* custom = table.get("custom");
+    if ((custom != nullptr) != (attribute->queries == QueryKind::kCustom)) {
+      FailAt(table, path,
+             "needs both queries = \"custom\" and custom = {{ matrix = \"FILE\" }}, or neither");
+    }
+    if (custom != nullptr) ReadCustom(*custom, path + ".custom", attribute);
+    At(table, path, [&] { CheckQueries(*attribute); });
+  }
+
+  // Leaves are lists of values, inner groups are tables. Levels are stacked from the lowest up.
+  void ReadHierarchy(const toml::node& node, const std::string& key, Attribute* attribute) const {
+    if (!node.is_table())
+      FailAt(node, key, "must be a table such as {{ north = [\"N1\", \"N2\"] }}");
+    const int64_t num_leaves = NumValueCells(*attribute);
+    std::map<std::string, int64_t> leaves;
+    for (int64_t cell = 0; cell < num_leaves; ++cell) leaves[CellLabel(*attribute, cell)] = cell;
+    std::vector<std::string> group_of(static_cast<size_t>(num_leaves));
+    std::vector<std::pair<int, CellGroup>> groups;  // with their heights
+
+    const std::function<std::pair<int, std::vector<int64_t>>(const std::string&, const toml::node&)>
+        read = [&](const std::string& name, const toml::node& child) {
+          std::pair<int, std::vector<int64_t>> below{1, {}};
+          if (const toml::table* inner = child.as_table()) {
+            for (const auto& [inner_name, inner_child] : InFileOrder(*inner)) {
+              const auto [height, cells] = read(inner_name, *inner_child);
+              below.first = std::max(below.first, height + 1);
+              below.second.insert(below.second.end(), cells.begin(), cells.end());
+            }
+          } else {
+            for (const toml::node& item : Array(child, Join(key, name))) {
+              const auto truth = item.value_exact<bool>();
+              const std::string leaf = truth ? (*truth ? "true" : "false") : Number(item, key);
+              const auto place = leaves.find(leaf);
+              if (place == leaves.end()) {
+                FailAt(item, Join(key, name), "lists '{}', which is not a value of the attribute",
+                       leaf);
+              }
+              std::string& group = group_of[static_cast<size_t>(place->second)];
+              if (!group.empty()) {
+                FailAt(item, key, "lists '{}' twice, in '{}' and '{}'; keep one", leaf, group,
+                       name);
+              }
+              group = name;
+              below.second.push_back(place->second);
+            }
+          }
+          std::sort(below.second.begin(), below.second.end());
+          if (!name.empty()) groups.push_back({below.first, CellGroup{name, below.second}});
+          return below;
+        };
+    read("", node);
+    for (const auto& [leaf, cell] : leaves) {
+      if (group_of[static_cast<size_t>(cell)].empty()) {
+        FailAt(node, key, "lacks the value '{}'; put it in a group", leaf);
+      }
+    }
+    std::stable_sort(groups.begin(), groups.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (auto& entry : groups) {
+      CellGroup& group = entry.second;
+      const bool taken =
+          leaves.contains(group.name) ||
+          std::any_of(attribute->groups.begin(), attribute->groups.end(),
+                      [&](const CellGroup& other) { return other.name == group.name; });
+      if (taken) {
+        FailAt(node, key, "has two groups or values named '{}'; rename one", group.name);
+      }
+      attribute->groups.push_back(std::move(group));
+    }
+  }
+
+  void ReadCustom(const toml::node& node, const std::string& key, Attribute* attribute) const {
+    const toml::table* table = node.as_table();
+    if (table == nullptr)
+      FailAt(node, key, "must be a table such as {{ matrix = \"queries.csv\" }}");
+    CheckKeys(*table, key, {"matrix", "strategy"});
+    const toml::node* matrix = table->get("matrix");
+    if (matrix == nullptr) FailAt(node, key, "needs matrix = \"FILE\"");
+    const auto folder = std::filesystem::path(name()).parent_path();
+    const auto read = [&](const toml::node& file, const std::string& file_key) {
+      return At(file, file_key,
+                [&] { return ReadMatrix(folder / String(file, file_key), attribute->size); });
+    };
+    attribute->custom = read(*matrix, key + ".matrix");
+    if (const toml::node* strategy = table->get("strategy")) {
+      attribute->strategy = read(*strategy, key + ".strategy");
+    }
+  }
+
+  IntegerEncoding ReadIntegers(const toml::node& node, const std::string& key) const {
+    const toml::array& list = Array(node, key);
+    if (list.size() != 2) FailAt(node, key, "must be [FIRST, LAST]");
+    return {Whole(list[0], key), Whole(list[1], key)};
+  }
+
+  CutEncoding ReadCuts(const toml::node& node, const std::string& key) const {
+    CutEncoding bins;
+    for (const toml::node& item : Array(node, key)) {
+      const auto value = item.value<double>();
+      if (!value || item.is_boolean() || item.is_string()) {
+        FailAt(item, key, "must hold finite numbers, whole ones below 2^53");
+      }
+      bins.cuts.push_back(*value);
+    }
+    return bins;
+  }
+
+  ValueEncoding ReadValues(const toml::node& node, const std::string& key) const {
+    ValueEncoding list;
+    for (const toml::node& item : Array(node, key)) {
+      if (const auto truth = item.value_exact<bool>()) {
+        list.values.emplace_back(*truth ? "true" : "false");
+      } else if (item.is_integer() || item.is_string()) {
+        list.values.push_back(Number(item, key));
+      } else {
+        FailAt(
+            item, key,
+            "must hold whole numbers and strings; put anything else in quotes, as the data has it");
+      }
+    }
+    return list;
+  }
+
+  OutsidePolicy ReadOutside(const toml::node& node, const std::string& key) const {
+    const std::string text = String(node, key);
+    if (const auto policy = ValueOf(kOutsidePolicies, text)) return *policy;
+    FailAt(node, key, "'{}' is not known; choose {}", text, Choices(kOutsidePolicies));
+  }
+
+  // `table` is the attribute's: a fault lies in one of its settings.
+  void CheckEncodingAt(const toml::table& table, const std::string& path,
+                       const Encoding& encoding) const {
+    const auto fault = FindFault(encoding);
+    if (!fault) return;
+    const toml::node* node = table.get(fault->setting);
+    RESIDUA_CHECK(node != nullptr);
+    if (fault->item) node = node->as_array()->get(*fault->item);
+    throw Named(fault->error, *node, Join(path, fault->setting));
+  }
+
+  AttributeSet ReadSet(const toml::node& node, const Domain& domain) const {
+    return At(node, "workload.tables", [&] {
+      std::vector<int> indices;
+      for (const toml::node& item : Array(node, "workload.tables")) {
+        indices.push_back(FindAttribute(domain, String(item, "workload.tables")));
+      }
+      return domain.MakeSet(std::move(indices));
+    });
+  }
+
+  WeightedMarginal ReadMarginal(const toml::node& node, const Domain& domain) const {
+    const toml::table* table = node.as_table();
+    if (table == nullptr) return {ReadSet(node, domain), 1.0};
+    CheckKeys(*table, "workload.tables", {"attributes", "weight"});
+    const toml::node* attributes = table->get("attributes");
+    if (attributes == nullptr) FailAt(node, "workload.tables", "needs attributes = [...]");
+    WeightedMarginal marginal{ReadSet(*attributes, domain), 1.0};
+    if (const toml::node* weight = table->get("weight")) {
+      const std::string key = "workload.tables.weight";
+      marginal.weight = At(*weight, key, [&] {
+        return NearestDouble(ParseRational(Number(*weight, key), "weight"));
+      });
+    }
+    return marginal;
+  }
+
+  void ReadWorkload(const toml::table& table, Spec* spec) const {
+    CheckKeys(table, "workload", {"marginals", "tables", "objective", "weights"});
+    if (const auto* node = table.get("marginals")) {
+      const std::string text = Number(*node, "workload.marginals");
+      spec->workload.rules =
+          At(*node, "workload.marginals", [&] { return ParseMarginalRules(text); });
+    }
+    if (const auto* node = table.get("tables")) {
+      for (const toml::node& item : Array(*node, "workload.tables")) {
+        spec->workload.marginals.push_back(ReadMarginal(item, spec->domain));
+      }
+    }
+    if (const auto* node = table.get("objective")) {
+      const std::string text = String(*node, "workload.objective");
+      spec->objective = At(*node, "workload.objective", [&] { return ParseObjective(text); });
+    }
+    if (const auto* node = table.get("weights")) {
+      const std::string text = String(*node, "workload.weights");
+      spec->objective.weighting =
+          At(*node, "workload.weights", [&] { return ParseWeighting(text); });
+    }
+    At(table, "workload", [&] { CheckWorkload(spec->domain, spec->workload); });
+  }
+
+  void ReadPrivacy(const toml::table& table, Spec* spec) const {
+    CheckKeys(table, "privacy",
+              {"pcost", "rho", "mu", "epsilon", "delta", "max_std_dev", "target_loss", "unit",
+               "neighbours", "identifier", "max_rows"});
+    PrivacyText text;
+    const auto read = [&](std::string_view key, std::optional<std::string>* value) {
+      if (const auto* node = table.get(key)) *value = Number(*node, Join("privacy", key));
+    };
+    read("pcost", &text.pcost);
+    read("rho", &text.rho);
+    read("mu", &text.mu);
+    read("epsilon", &text.epsilon);
+    read("delta", &text.delta);
+    read("max_std_dev", &text.max_std_dev);
+    read("target_loss", &text.target_loss);
+    ReadProtection(table, spec);
+    const auto privacy = At(table, "privacy", [&] { return ParsePrivacy(text); });
+    if (privacy) spec->target = privacy->target;
+    if (privacy && privacy->bounds_every_cell) spec->objective = kEveryCell;
+  }
+
+  void ReadProtection(const toml::table& table, Spec* spec) const {
+    Protection& protection = spec->protection;
+    if (const auto* node = table.get("unit")) {
+      if (String(*node, "privacy.unit") != "row") {
+        FailAt(*node, "privacy.unit",
+               "must be \"row\"; to protect people with several rows, give identifier = "
+               "\"COLUMN\" and max_rows = N instead");
+      }
+    }
+    if (const auto* node = table.get("neighbours")) {
+      const std::string text = String(*node, "privacy.neighbours");
+      protection.neighbours =
+          At(*node, "privacy.neighbours", [&] { return ParseNeighbours(text); });
+    }
+    const toml::node* identifier = table.get("identifier");
+    const toml::node* max_rows = table.get("max_rows");
+    if ((identifier == nullptr) != (max_rows == nullptr)) {
+      FailAt(identifier != nullptr ? *identifier : *max_rows, "privacy",
+             "needs both identifier = \"COLUMN\" and max_rows = N, or neither");
+    }
+    if (identifier != nullptr) {
+      if (table.contains("unit")) {
+        FailAt(*identifier, "privacy", "has both unit and identifier; keep one");
+      }
+      protection.identifier = String(*identifier, "privacy.identifier");
+      if (protection.identifier.empty()) {
+        FailAt(*identifier, "privacy.identifier", "must name a column");
+      }
+      protection.max_rows = Whole(*max_rows, "privacy.max_rows");
+    }
+    At(table, "privacy", [&] { CheckProtection(protection, spec->domain); });
+  }
+};
+
+}  // namespace
+
+SelectRequest RequestOf(const Spec& spec) {
+  RESIDUA_CHECK(spec.target.has_value());
+  return {spec.domain, spec.workload, spec.objective, *spec.target, spec.protection};
+}
+
+Protection::Neighbours ParseNeighbours(const std::string& text) {
+  if (text == "add-remove") return Protection::Neighbours::kAddRemove;
+  if (text == "replace-one") return Protection::Neighbours::kReplaceOne;
+  Fail(ErrorKind::kBadInput, "'{}' is not known; choose add-remove or replace-one", text);
+}
+
+Spec ParseSpec(std::string_view text, const std::string& name) {
+  AtPlace(name, [&] { CheckTomlKeys(text); });
+  try {
+    return SpecReader(name).Read(toml::parse(text, name));
+  } catch (const toml::parse_error& error) {
+    Fail(ErrorKind::kBadInput, "{}: not valid TOML: {}",
+         fmt::format("{}:{}", name, error.source().begin.line), error.description());
+  }
+}
+
+bool ParseCheck(std::string_view text) {
+  if (text == kReadFromData) return true;
+  Fail(ErrorKind::kBadInput,
+       "'{}' is not known; check = \"{}\" marks a draft: remove the line once the cells are public "
+       "knowledge",
+       text, kReadFromData);
+}
+
+DataReference Rebase(const DataReference& data, const std::filesystem::path& from,
+                     const std::filesystem::path& to) {
+  const auto rebase = [&](const std::string& path) {
+    if (path.empty() || std::filesystem::path(path).is_absolute()) return path;
+    return std::filesystem::proximate(std::filesystem::absolute(from / path),
+                                      std::filesystem::absolute(to))
+        .string();
+  };
+  return {rebase(data.source), rebase(data.database), data.query, rebase(data.ledger)};
+}
+
+Spec ReadSpec(const std::filesystem::path& path) {
+  return ParseSpec(ReadFile(path), path.string());
+}
+
+void CheckReleasable(const Spec& spec, const std::string& name) {
+  AtPlace(name, [&] {
+    if (!spec.target) {
+      Fail(ErrorKind::kBadInput,
+           "[privacy] sets no budget; give epsilon and delta, rho, mu or pcost");
+    }
+    if (spec.data.empty()) {
+      Fail(ErrorKind::kBadInput, "[data] names no source; add source = \"FILE\"");
+    }
+  });
+}
+
+Spec ReadReleasableSpec(const std::filesystem::path& path) {
+  Spec spec = ReadSpec(path);
+  CheckReleasable(spec, path.string());
+  return spec;
+}
+
+}  // namespace residua

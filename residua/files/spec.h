@@ -1,0 +1,61 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "residua/select/select.h"
+#include "residua/text/budget_text.h"
+
+namespace residua {
+
+// Where the data is: a file that DuckDB reads, or a query on a DuckDB database. Paths are relative
+// to the file that names them.
+struct DataReference {
+  std::string source;
+  std::string database;
+  std::string query;
+  std::string ledger;
+  bool empty() const { return source.empty() && query.empty(); }
+  bool operator==(const DataReference&) const = default;
+};
+
+// The mark of an attribute whose cells were read from the data, as `check` in specs and plans.
+inline constexpr std::string_view kReadFromData = "read from the data";
+// True; Error{kBadInput} for any other text.
+bool ParseCheck(std::string_view text);
+
+// A spec file: what to release, of what data, at what cost. Only `domain` must be there; the rest
+// may come from flags.
+struct Spec {
+  DataReference data;
+  Domain domain;
+  Workload workload;
+  Objective objective;
+  Protection protection;
+  std::optional<std::variant<Budget, LossTarget>> target;
+};
+
+// What is asked of the planner. The spec has a target.
+SelectRequest RequestOf(const Spec& spec);
+
+// "add-remove" or "replace-one".
+Protection::Neighbours ParseNeighbours(const std::string& text);
+
+// The same paths, relative to another folder: a spec's, written into a plan elsewhere.
+DataReference Rebase(const DataReference& data, const std::filesystem::path& from,
+                     const std::filesystem::path& to);
+
+// Reads TOML. Every error names the file, the line, the key and the remedy.
+Spec ReadSpec(const std::filesystem::path& path);
+Spec ParseSpec(std::string_view text, const std::string& name);
+
+// Error{kBadInput} unless it names its data and a budget or target. `name` is what messages call
+// it.
+void CheckReleasable(const Spec& spec, const std::string& name);
+// Both.
+Spec ReadReleasableSpec(const std::filesystem::path& path);
+
+}  // namespace residua

@@ -1,0 +1,468 @@
+#include "residua/ledger/ledger.h"
+
+#include <utility>
+
+#include "residua/base/enum_texts.h"
+#include "residua/base/error.h"
+#include "residua/files/file.h"
+#include "residua/files/format_version.h"
+#include "residua/ledger/sqlite_statement.h"
+#include "residua/privacy/protection.h"
+
+namespace residua {
+namespace {
+
+using Kind = LedgerEntry::Kind;
+
+constexpr int kSchemaVersion = 1;
+// "RESI": how SQLite's own tools tell a ledger from any other database.
+constexpr int kApplicationId = 0x52455349;
+// How long to wait for another process's transaction, which takes milliseconds.
+constexpr int kBusyMilliseconds = 30'000;
+
+constexpr const char* kSchema = R"(
+  CREATE TABLE entries (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind TEXT NOT NULL CHECK (kind IN ('grant', 'reserved', 'confirmed', 'forgiven', 'refused')),
+    time TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')),
+    pcost TEXT NOT NULL,
+    delta REAL NOT NULL,
+    plan_digest TEXT NOT NULL,
+    what TEXT NOT NULL,
+    unit TEXT NOT NULL DEFAULT 'add or remove one row',
+    temporary_file TEXT NOT NULL DEFAULT '',
+    note TEXT NOT NULL DEFAULT ''
+  ) STRICT;
+)";
+
+// Of the columns above, those that ledgers of earlier versions lack. Such versions read and write a
+// ledger that has them, so that its format is still theirs.
+constexpr const char* kNewColumns[] = {"temporary_file", "note"};
+
+constexpr EnumTexts<Kind, 5> kKinds = {{{Kind::kGrant, "grant"},
+                                        {Kind::kReserved, "reserved"},
+                                        {Kind::kConfirmed, "confirmed"},
+                                        {Kind::kForgiven, "forgiven"},
+                                        {Kind::kRefused, "refused"}}};
+
+Kind KindOf(std::string_view text) {
+  if (const auto kind = ValueOf(kKinds, text)) return *kind;
+  Fail(ErrorKind::kBadInput, "the ledger holds an entry of the unknown kind '{}'", text);
+}
+
+std::filesystem::path TemporaryOf(const LedgerEntry& entry) {
+  return FolderOf(entry.what) / entry.temporary;
+}
+
+bool IsBeingMeasured(const LedgerEntry& entry) {
+  return entry.kind == Kind::kReserved && !entry.temporary.empty() &&
+         IsBeingWritten(TemporaryOf(entry));
+}
+
+void CheckIsNotBeingMeasured(const LedgerEntry& entry) {
+  if (!IsBeingMeasured(entry)) return;
+  Fail(ErrorKind::kRefused, "{}: another residua is at work on it; wait until it is done",
+       entry.what);
+}
+
+// A spend whose file exists, or a temporary one that may be as complete, was not for nothing.
+void CheckNothingIsLeft(const LedgerEntry& entry) {
+  const std::filesystem::path output(entry.what);
+  std::vector<std::filesystem::path> left = TemporariesOf(output);
+  if (std::filesystem::exists(output)) left.insert(left.begin(), output);
+  if (left.empty()) return;
+  Fail(ErrorKind::kRefused,
+       "{} is still there, and may be a complete measurement; delete it if nothing of it was "
+       "published, then forgive entry {}",
+       left.front().string(), entry.id);
+}
+
+}  // namespace
+
+Ledger::Ledger(const std::filesystem::path& path, bool create) : name_(path.string()) {
+  const int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
+  if (sqlite3_open_v2(path.c_str(), &database_, flags, nullptr) != SQLITE_OK) {
+    const std::string reason = sqlite3_errmsg(database_);
+    sqlite3_close(std::exchange(database_, nullptr));
+    Fail(ErrorKind::kIo, "{}: the ledger cannot be opened: {}", name_, reason);
+  }
+  sqlite3_busy_timeout(database_, kBusyMilliseconds);
+}
+
+Ledger::Ledger(Ledger&& other) noexcept
+    : name_(std::move(other.name_)), database_(std::exchange(other.database_, nullptr)) {}
+
+Ledger::~Ledger() { sqlite3_close(database_); }
+
+void Ledger::Execute(const std::string& sql) const {
+  if (sqlite3_exec(database_, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
+    FailOfSqlite(name_, database_);
+  }
+}
+
+// One write transaction: it takes the lock at once, so that what is read inside cannot change
+// before what is written is there.
+template <typename Work>
+auto Ledger::Transact(const Work& work) {
+  Execute("BEGIN IMMEDIATE");
+  try {
+    auto result = work();
+    Execute("COMMIT");
+    return result;
+  } catch (...) {
+    sqlite3_exec(database_, "ROLLBACK", nullptr, nullptr, nullptr);
+    throw;
+  }
+}
+
+Ledger Ledger::Open(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) {
+    Fail(ErrorKind::kIo, "{}: there is no such ledger; {}", path.string(),
+         Phrase{Phrase::Kind::kMakeLedger});
+  }
+  Ledger ledger(path, false);
+  ledger.Execute("PRAGMA synchronous = EXTRA");
+  Statement application(ledger.name_, ledger.database_, "PRAGMA application_id");
+  application.Step();
+  Statement version(ledger.name_, ledger.database_, "PRAGMA user_version");
+  version.Step();
+  if (application.Integer(0) != kApplicationId) {
+    if (std::filesystem::file_size(path) == 0) {
+      Fail(ErrorKind::kRefused,
+           "{}: the ledger is empty; restore it from a copy: without it no budget can be spent",
+           ledger.name_);
+    }
+    Fail(ErrorKind::kBadInput, "{}: is not a ledger of residua", ledger.name_);
+  }
+  CheckFormatVersion(fmt::format("{}: ledger", ledger.name_), version.Integer(0), kSchemaVersion);
+  // A trigger could drop a spend, and a view show what nobody wrote.
+  Statement others(ledger.name_, ledger.database_,
+                   "SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE 'sqlite^_%' ESCAPE '^' "
+                   "AND (type <> 'table' OR name <> 'entries')");
+  others.Step();
+  if (others.Integer(0) != 0) {
+    Fail(ErrorKind::kRefused,
+         "{}: the ledger holds triggers, views or tables that residua did not make; restore it "
+         "from a copy: without it no budget can be spent",
+         ledger.name_);
+  }
+  return ledger;
+}
+
+Ledger Ledger::OpenOrCreate(const std::filesystem::path& path, const Rational& first_grant,
+                            const std::string& neighbours) {
+  if (std::filesystem::exists(path)) return Open(path);
+  // Made whole under another name and put in place unless someone else was faster: a ledger that is
+  // there is never an empty one. Once it is there, SQLite alone opens and closes it: the system
+  // drops SQLite's locks when this process closes any other descriptor of the file.
+  FileInProgress temporary(path);
+  temporary.CloseDescriptor();
+  {
+    Ledger ledger(temporary.path(), true);
+    ledger.name_ = path.string();
+    ledger.Execute("PRAGMA synchronous = EXTRA");
+    ledger.Transact([&] {
+      ledger.Execute(kSchema);
+      ledger.Execute(fmt::format("PRAGMA application_id = {}", kApplicationId));
+      ledger.Execute(fmt::format("PRAGMA user_version = {}", kSchemaVersion));
+      ledger.Insert({.kind = Kind::kGrant,
+                     .pcost = first_grant,
+                     .what = "the budget of the first plan measured",
+                     .neighbours = neighbours});
+      return 0;
+    });
+  }
+  if (!temporary.PutInPlaceIfFree()) temporary.Discard();
+  return Open(path);
+}
+
+bool Ledger::HasColumn(const char* column) const {
+  Statement select(name_, database_,
+                   "SELECT count(*) FROM pragma_table_info('entries') WHERE name = ?");
+  select.Bind(1, std::string_view(column));
+  select.Step();
+  return select.Integer(0) != 0;
+}
+
+void Ledger::AddNewColumns() {
+  for (const char* column : kNewColumns) {
+    if (HasColumn(column)) continue;
+    Execute(fmt::format("ALTER TABLE entries ADD COLUMN {} TEXT NOT NULL DEFAULT ''", column));
+  }
+}
+
+int64_t Ledger::Insert(const LedgerEntry& entry) {
+  AddNewColumns();
+  Statement insert(name_, database_,
+                   "INSERT INTO entries (kind, pcost, delta, plan_digest, what, unit, "
+                   "temporary_file, note) VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+  insert.Bind(1, TextOf(kKinds, entry.kind));
+  insert.Bind(2, ToString(entry.pcost));
+  insert.Bind(3, entry.delta);
+  insert.Bind(4, entry.plan_digest);
+  insert.Bind(5, entry.what);
+  insert.Bind(6, entry.neighbours);
+  insert.Bind(7, entry.temporary);
+  insert.Bind(8, entry.note);
+  insert.Step();
+  return sqlite3_last_insert_rowid(database_);
+}
+
+std::vector<LedgerEntry> Ledger::Entries() const {
+  std::string columns = "id, kind, time, pcost, delta, plan_digest, what, unit";
+  for (const char* column : kNewColumns)
+    columns += HasColumn(column) ? fmt::format(", {}", column) : ", ''";
+  Statement select(name_, database_,
+                   fmt::format("SELECT {} FROM entries ORDER BY id", columns).c_str());
+  std::vector<LedgerEntry> entries;
+  while (select.Step()) {
+    entries.push_back({select.Integer(0), KindOf(select.Text(1)), select.Text(2),
+                       ParseRational(select.Text(3), "a privacy cost in the ledger"),
+                       select.Real(4), select.Text(5), select.Text(6), select.Text(7),
+                       select.Text(8), select.Text(9)});
+  }
+  return entries;
+}
+
+Ledger::Balance Ledger::CurrentBalance() const {
+  Balance balance;
+  for (const LedgerEntry& entry : Entries()) {
+    if (entry.pcost < 0) {
+      Fail(ErrorKind::kRefused, "{}: entry {} has a negative cost", name_, entry.id);
+    }
+    if (entry.kind == Kind::kGrant) balance.granted += entry.pcost;
+    if (entry.is_spend()) balance.spent += entry.pcost;
+  }
+  return balance;
+}
+
+std::optional<Ledger::Refusal> Ledger::ReasonToRefuse(const Spend& spend) const {
+  RESIDUA_CHECK(spend.pcost >= 0);
+  for (const LedgerEntry& entry : Entries()) {
+    if (entry.kind != Kind::kRefused && entry.neighbours != spend.neighbours) {
+      return Refusal{
+          "for other neighbours",
+          ErrorOf(ErrorKind::kRefused,
+                  "{}: the ledger is kept for \"{}\", the plan for \"{}\", and their costs do not "
+                  "add up; plan for the former, or {} and answer for both",
+                  name_, entry.neighbours, spend.neighbours, Phrase{Phrase::Kind::kOtherLedger})};
+    }
+  }
+  const auto earlier = spend.again ? std::nullopt : FindPlan(spend.plan_digest);
+  if (earlier && IsBeingMeasured(*earlier)) {
+    return Refusal{
+        "being measured",
+        ErrorOf(ErrorKind::kRefused,
+                "{}: another residua is measuring this plan into {} (entry {}, {}); wait "
+                "until it is done",
+                name_, earlier->what, earlier->id, earlier->time)};
+  }
+  if (earlier && earlier->kind == Kind::kConfirmed && !earlier->temporary.empty() &&
+      !std::filesystem::exists(earlier->what) && std::filesystem::exists(TemporaryOf(*earlier))) {
+    return Refusal{
+        "measured before",
+        ErrorOf(
+            ErrorKind::kRefused,
+            "{}: this plan was measured before (entry {}, {}), and its process ended before the "
+            "file had its name; it is complete: rename {} to {}",
+            name_, earlier->id, earlier->time, TemporaryOf(*earlier).string(), earlier->what)};
+  }
+  if (earlier && earlier->kind == Kind::kConfirmed) {
+    return Refusal{
+        "measured before",
+        ErrorOf(
+            ErrorKind::kRefused,
+            "{}: this plan was measured before, into {} (entry {}, {}); measuring it again is a "
+            "new spend: {} if you mean it",
+            name_, earlier->what, earlier->id, earlier->time, Phrase{Phrase::Kind::kMeasureAgain})};
+  }
+  if (earlier) {
+    return Refusal{
+        "interrupted before",
+        ErrorOf(
+            ErrorKind::kRefused,
+            "{}: a measurement of this plan into {} was interrupted (entry {}, {}); if it was a "
+            "release, put its folder back and run the same command again; if nothing of it was "
+            "published, {} frees its budget",
+            name_, earlier->what, earlier->id, earlier->time,
+            Phrase{Phrase::Kind::kForgive, {fmt::format("{}", earlier->id)}})};
+  }
+  const Balance balance = CurrentBalance();
+  if (balance.spent + spend.pcost > balance.granted) {
+    return Refusal{
+        "over the budget",
+        ErrorOf(ErrorKind::kRefused,
+                "{}: the budget does not allow it: rho {} was spent and {} is asked for, of {} "
+                "granted; plan for less, or {}",
+                name_, TextAbove(balance.spent / 2), TextAbove(spend.pcost / 2),
+                TextBelow(balance.granted / 2),
+                Phrase{Phrase::Kind::kGrant,
+                       {TextAbove((balance.spent + spend.pcost - balance.granted) / 2)}})};
+  }
+  return std::nullopt;
+}
+
+int64_t Ledger::Record(const Spend& spend, const std::optional<Refusal>& refusal) {
+  const std::string output = spend.output.string();
+  return Insert({.kind = refusal ? Kind::kRefused : Kind::kReserved,
+                 .pcost = spend.pcost,
+                 .delta = spend.delta,
+                 .plan_digest = spend.plan_digest,
+                 .what = refusal ? fmt::format("{}: {}", refusal->brief, output) : output,
+                 .neighbours = spend.neighbours,
+                 .temporary = spend.temporary,
+                 .note = spend.note});
+}
+
+std::optional<LedgerEntry> Ledger::FindToResume(const Spend& spend) const {
+  const auto entry = spend.resume ? Find(spend) : std::nullopt;
+  if (!entry) return std::nullopt;
+  if (entry->kind == Kind::kConfirmed) {
+    Fail(ErrorKind::kRefused,
+         "{}: was measured (entry {} of {}), but is gone; put it back, or wherever it is now, {}",
+         entry->what, entry->id, name_, Phrase{Phrase::Kind::kMakeTables});
+  }
+  CheckIsNotBeingMeasured(*entry);
+  if (entry->temporary.empty()) {
+    Fail(
+        ErrorKind::kRefused,
+        "{}: an earlier version was interrupted measuring it (entry {} of {}), perhaps when it was "
+        "already in place; if it was moved, put it back; if nothing of it was published, say so "
+        "with {}",
+        entry->what, entry->id, name_,
+        Phrase{Phrase::Kind::kForgive, {fmt::format("{}", entry->id), name_}});
+  }
+  return entry;
+}
+
+void Ledger::CheckAffordable(const Spend& spend) {
+  const auto refusal = Transact([&] {
+    if (FindToResume(spend)) return std::optional<Refusal>();
+    auto reason = ReasonToRefuse(spend);
+    if (reason) Record(spend, reason);
+    return reason;
+  });
+  if (refusal) throw refusal->error;
+}
+
+int64_t Ledger::Reserve(const Spend& spend) {
+  std::optional<Refusal> refusal;
+  const int64_t id = Transact([&] {
+    if (spend.output.is_absolute() && std::filesystem::exists(spend.output)) {
+      Fail(ErrorKind::kRefused, "{}: was made by another while the data was read",
+           spend.output.string());
+    }
+    if (const auto cut_off = FindToResume(spend)) {
+      Statement update(name_, database_, "UPDATE entries SET temporary_file = ? WHERE id = ?");
+      update.Bind(1, spend.temporary);
+      update.Bind(2, cut_off->id);
+      update.Step();
+      return cut_off->id;
+    }
+    refusal = ReasonToRefuse(spend);
+    return Record(spend, refusal);
+  });
+  if (refusal) throw refusal->error;
+  return id;
+}
+
+std::optional<LedgerEntry> Ledger::Find(const Spend& spend) const {
+  std::optional<LedgerEntry> found;
+  for (LedgerEntry& entry : Entries()) {
+    if (entry.is_spend() && entry.plan_digest == spend.plan_digest && entry.pcost == spend.pcost &&
+        entry.what == spend.output.string()) {
+      found = std::move(entry);
+    }
+  }
+  return found;
+}
+
+std::optional<LedgerEntry> Ledger::FindPlan(const std::string& plan_digest) const {
+  for (const LedgerEntry& entry : Entries()) {
+    if (entry.is_spend() && entry.plan_digest == plan_digest) return entry;
+  }
+  return std::nullopt;
+}
+
+void Ledger::Confirm(int64_t id, const std::string& temporary) {
+  Transact([&] {
+    Statement update(name_, database_,
+                     "UPDATE entries SET kind = 'confirmed' "
+                     "WHERE id = ? AND kind = 'reserved' AND temporary_file = ?");
+    update.Bind(1, id);
+    update.Bind(2, temporary);
+    update.Step();
+    if (sqlite3_changes(database_) != 1) {
+      Fail(ErrorKind::kRefused,
+           "{}: entry {} is no longer this measurement's: another residua went on with it, or it "
+           "was forgiven",
+           name_, id);
+    }
+    return 0;
+  });
+}
+
+void Ledger::ConfirmPlaced(const Spend& spend) {
+  Transact([&] {
+    std::vector<LedgerEntry> of_file;
+    std::vector<LedgerEntry> elsewhere;
+    bool is_confirmed = false;
+    for (LedgerEntry& entry : Entries()) {
+      if (!entry.is_spend() || entry.plan_digest != spend.plan_digest) continue;
+      if (entry.kind == Kind::kConfirmed) {
+        is_confirmed = true;
+      } else {
+        auto& into = entry.what == spend.output.string() ? of_file : elsewhere;
+        into.push_back(std::move(entry));
+      }
+    }
+    // The folder may have been moved since.
+    if (!is_confirmed && of_file.empty() && !elsewhere.empty()) of_file = {elsewhere.front()};
+    for (const LedgerEntry& entry : of_file) {
+      CheckIsNotBeingMeasured(entry);
+      Statement update(name_, database_, "UPDATE entries SET kind = 'confirmed' WHERE id = ?");
+      update.Bind(1, entry.id);
+      update.Step();
+    }
+    return 0;
+  });
+}
+
+void Ledger::Forgive(int64_t id, const std::string& reason) {
+  if (reason.find_first_not_of(" \t\n") == std::string::npos) {
+    Fail(ErrorKind::kBadInput,
+         "forgiving a spend needs a reason: say in so many words that nothing of it was published");
+  }
+  Transact([&] {
+    for (const LedgerEntry& entry : Entries()) {
+      if (entry.id == id && entry.kind == Kind::kReserved) CheckNothingIsLeft(entry);
+    }
+    Statement update(name_, database_,
+                     "UPDATE entries SET kind = 'forgiven', what = what || ' (forgiven ' || "
+                     "strftime('%Y-%m-%dT%H:%M:%SZ', 'now') || ': ' || ? || ')' "
+                     "WHERE id = ? AND kind = 'reserved'");
+    update.Bind(1, reason);
+    update.Bind(2, id);
+    update.Step();
+    if (sqlite3_changes(database_) != 1) {
+      Fail(ErrorKind::kBadInput, "{}: entry {} is not a spend that is reserved and not confirmed",
+           name_, id);
+    }
+    return 0;
+  });
+}
+
+std::string Ledger::Neighbours() const {
+  const std::vector<LedgerEntry> entries = Entries();
+  return entries.empty() ? NeighboursInWords({}) : entries.front().neighbours;
+}
+
+void Ledger::Grant(const Rational& pcost, const std::string& reason) {
+  if (pcost <= 0) Fail(ErrorKind::kBadInput, "a grant must be positive");
+  Transact([&] {
+    return Insert(
+        {.kind = Kind::kGrant, .pcost = pcost, .what = reason, .neighbours = Neighbours()});
+  });
+}
+
+}  // namespace residua

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "residua/base/error.h"
+#include "residua/base/rational.h"
+
+struct sqlite3;
+
+namespace residua {
+
+// One line of the ledger. A spend is reserved before its noise is drawn, and confirmed once its
+// file is complete, before that is put in place: until then it counts as spent, and nothing of it
+// is where others look. Forgiving takes it off the count, and stays on record.
+struct LedgerEntry {
+  enum class Kind { kGrant, kReserved, kConfirmed, kForgiven, kRefused };
+  int64_t id = 0;
+  Kind kind = Kind::kGrant;
+  std::string time = {};         // UTC, when it was written
+  Rational pcost = 0;            // granted, spent or asked for
+  double delta = 0;              // at which the plan stated its epsilon
+  std::string plan_digest = {};  // empty for grants
+  std::string what = {};         // the file written, or the reason given
+  std::string neighbours = {};   // in words; costs for different ones do not add up
+  // The name, beside `what`, of the file that the noise is written to. Empty in spends of versions
+  // that confirmed a spend after its file was in place.
+  std::string temporary = {};
+  std::string note = {};  // what else there is to know
+
+  bool is_spend() const { return kind == Kind::kReserved || kind == Kind::kConfirmed; }
+};
+
+// What was granted for one data set and what was spent on it: an SQLite file. Several processes may
+// use it at once; each change is one transaction, on disk when the call returns.
+class Ledger {
+ public:
+  // Opens the ledger; Error{kIo} if there is none.
+  static Ledger Open(const std::filesystem::path& path);
+  // Opens it, or makes one with this grant.
+  static Ledger OpenOrCreate(const std::filesystem::path& path, const Rational& first_grant,
+                             const std::string& neighbours);
+
+  Ledger(Ledger&&) noexcept;
+  Ledger& operator=(Ledger&&) = delete;
+  ~Ledger();
+
+  struct Balance {
+    Rational granted;
+    Rational spent;  // reserved and confirmed
+  };
+  Balance CurrentBalance() const;
+  std::vector<LedgerEntry> Entries() const;
+
+  struct Spend {
+    Rational pcost;
+    double delta = 0;
+    std::string plan_digest;
+    std::filesystem::path output;  // absolute
+    std::string neighbours;        // in words, as of NeighboursInWords
+    bool again = false;            // the same plan may be measured a second time
+    bool resume = false;           // a spend that was interrupted continues
+    std::string temporary = {};    // as of LedgerEntry
+    std::string note = {};
+  };
+  // Records the refusal and throws Error{kRefused}, with what was spent, asked for and granted,
+  // unless the spend is allowed now.
+  void CheckAffordable(const Spend& spend);
+  // The same, and reserves the spend; returns its id. Of several processes that resume one spend,
+  // the last to reserve it has it.
+  int64_t Reserve(const Spend& spend);
+  // Error{kRefused} unless the entry is reserved, and for this temporary file: another process may
+  // have resumed it since, or a person forgiven it. Whoever confirms may publish, nobody else.
+  void Confirm(int64_t id, const std::string& temporary);
+  // The file is in place: confirms what is reserved for it, or for its plan if nothing of that is
+  // confirmed. Error{kRefused} while another process is at work on it.
+  void ConfirmPlaced(const Spend& spend);
+  // The last spend of the same plan for the same file; the first for any file.
+  std::optional<LedgerEntry> Find(const Spend& spend) const;
+  std::optional<LedgerEntry> FindPlan(const std::string& plan_digest) const;
+
+  // Takes a reserved spend off the count; refused while its file, or a temporary one, is there.
+  // Error{kBadInput} unless there is one of that id and a reason.
+  void Forgive(int64_t id, const std::string& reason);
+  // Adds to what may be spent, for the neighbours that the ledger began with.
+  void Grant(const Rational& pcost, const std::string& reason);
+  std::string Neighbours() const;
+
+ private:
+  Ledger(const std::filesystem::path& path, bool create);
+  void Execute(const std::string& sql) const;
+  bool HasColumn(const char* column) const;
+  void AddNewColumns();
+  int64_t Insert(const LedgerEntry& entry);
+  struct Refusal {
+    std::string brief;  // for the record
+    Error error;
+  };
+  // The reserved entry that the spend goes on with; Error{kRefused} if that is not safe.
+  std::optional<LedgerEntry> FindToResume(const Spend& spend) const;
+  std::optional<Refusal> ReasonToRefuse(const Spend& spend) const;
+  int64_t Record(const Spend& spend, const std::optional<Refusal>& refusal);
+  template <typename Work>
+  auto Transact(const Work& work);
+
+  std::string name_;
+  sqlite3* database_ = nullptr;
+};
+
+}  // namespace residua

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <variant>
+#include <vector>
+
+#include "residua/base/nameless_file.h"
+#include "residua/measure/measure.h"
+#include "residua/measure/measurements.h"
+
+namespace residua {
+
+// Takes residuals in any order and passes them on in the order of `sets`. Those that wait for their
+// turn are held in memory up to the limit; the values of further ones wait in a NamelessFile.
+class WaitingResiduals {
+ public:
+  // `sets` as ListedBefore sorts them.
+  WaitingResiduals(std::vector<AttributeSet> sets, const WaitingOptions& options,
+                   const std::function<void(NoisyResidual&&)>& visit);
+
+  // Passes on those whose turn has come. Every set is added once.
+  void Add(NoisyResidual&& residual);
+
+  // Every set has been added and passed on.
+  bool done() const { return next_ == sets_.size(); }
+
+ private:
+  // Where the values of a residual are in the file.
+  struct Filed {
+    int64_t at = 0;
+    size_t num_values = 0;
+    bool is_wide = false;
+    Rational noise_variance;
+  };
+  using Waiting = std::variant<NoisyResidual, Filed>;
+
+  size_t TurnOf(const AttributeSet& set) const;
+  Filed File(NoisyResidual&& residual);
+  NoisyResidual Take(const AttributeSet& set, Waiting&& waiting);
+
+  std::vector<AttributeSet> sets_;
+  WaitingOptions options_;
+  const std::function<void(NoisyResidual&&)>& visit_;
+  std::map<size_t, Waiting> waiting_;  // by their turn
+  size_t next_ = 0;
+  int64_t bytes_in_memory_ = 0;
+  std::unique_ptr<NamelessFile> file_;
+};
+
+}  // namespace residua

@@ -1,0 +1,103 @@
+#include "residua/model/encoding.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "residua/model/domain.h"
+#include "residua/model/text_places.h"
+
+namespace residua {
+namespace {
+
+EncodingFault FaultOf(std::string_view setting, std::optional<size_t> item,
+                      std::string_view problem) {
+  return {setting, item, ErrorOf(ErrorKind::kBadInput, "{}", problem)};
+}
+
+struct FaultOfCells {
+  std::optional<EncodingFault> operator()(std::monostate) const { return std::nullopt; }
+
+  std::optional<EncodingFault> operator()(const IntegerEncoding& integers) const {
+    int64_t span = 0;
+    const bool is_too_wide = __builtin_sub_overflow(integers.last, integers.first, &span);
+    if (!is_too_wide && span >= 0 && span < Domain::kMaxAttributeSize) return std::nullopt;
+    return FaultOf("integers", std::nullopt,
+                   fmt::format("[{}, {}] is not an increasing range of at most 2^40 integers",
+                               integers.first, integers.last));
+  }
+
+  std::optional<EncodingFault> operator()(const CutEncoding& bins) const {
+    const auto& cuts = bins.cuts;
+    if (cuts.empty()) return FaultOf("cuts", std::nullopt, "must hold at least one number");
+    for (size_t k = 0; k < cuts.size(); ++k) {
+      if (!std::isfinite(cuts[k])) return FaultOf("cuts", k, "must hold finite numbers");
+      if (k > 0 && cuts[k] <= cuts[k - 1]) return FaultOf("cuts", k, "must increase strictly");
+    }
+    return std::nullopt;
+  }
+
+  std::optional<EncodingFault> operator()(const ValueEncoding& list) const {
+    const TextPlaces places(list.values);
+    if (places.size() == list.values.size()) return std::nullopt;
+    size_t item = 0;
+    while (places.Find(list.values[item]) == static_cast<int32_t>(item)) ++item;
+    return FaultOf("values", item, fmt::format("lists '{}' twice", list.values[item]));
+  }
+};
+
+struct NumCellsOf {
+  std::optional<int64_t> operator()(std::monostate) const { return std::nullopt; }
+  std::optional<int64_t> operator()(const IntegerEncoding& integers) const {
+    return integers.last - integers.first + 1;
+  }
+  std::optional<int64_t> operator()(const CutEncoding& bins) const {
+    return static_cast<int64_t>(bins.cuts.size()) + 1;
+  }
+  std::optional<int64_t> operator()(const ValueEncoding& list) const {
+    return static_cast<int64_t>(list.values.size());
+  }
+};
+
+}  // namespace
+
+std::optional<EncodingFault> FindFault(const Encoding& encoding) {
+  if (auto fault = std::visit(FaultOfCells{}, encoding.cells)) return fault;
+  const auto* list = std::get_if<ValueEncoding>(&encoding.cells);
+  if (encoding.null_cell && list != nullptr &&
+      std::find(list->values.begin(), list->values.end(), "null") != list->values.end()) {
+    return EncodingFault{
+        "null", std::nullopt,
+        Error(ErrorKind::kBadInput, {}, {"names missing values null, and values lists 'null' too"},
+              {"leave one of them out"})};
+  }
+  if (encoding.outside == OutsidePolicy::kClamp &&
+      !std::holds_alternative<IntegerEncoding>(encoding.cells)) {
+    return FaultOf("outside", std::nullopt,
+                   "\"clamp\" only makes sense with integers = [FIRST, LAST]");
+  }
+  if (encoding.outside == OutsidePolicy::kNull && !encoding.null_cell) {
+    return FaultOf("outside", std::nullopt, "\"null\" needs null = true beside it");
+  }
+  return std::nullopt;
+}
+
+std::optional<int64_t> NumCells(const Encoding& encoding) {
+  auto num_cells = std::visit(NumCellsOf{}, encoding.cells);
+  if (num_cells && encoding.null_cell) ++*num_cells;
+  return num_cells;
+}
+
+void CheckEncoding(const Encoding& encoding, int64_t size, std::string_view key) {
+  if (const auto fault = FindFault(encoding)) {
+    throw fault->error.About(fmt::format("{}.{}", key, fault->setting));
+  }
+  if (const auto num_cells = NumCells(encoding); num_cells && *num_cells != size) {
+    Fail(ErrorKind::kBadInput, "{}.size is {}, and the encoding has {} cells", key, size,
+         *num_cells);
+  }
+}
+
+}  // namespace residua

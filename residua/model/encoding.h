@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "residua/base/enum_texts.h"
+#include "residua/base/error.h"
+
+namespace residua {
+
+// What happens to a value the encoding has no cell for.
+enum class OutsidePolicy { kError, kClamp, kDrop, kNull };
+
+inline constexpr EnumTexts<OutsidePolicy, 4> kOutsidePolicies = {{{OutsidePolicy::kError, "error"},
+                                                                  {OutsidePolicy::kClamp, "clamp"},
+                                                                  {OutsidePolicy::kDrop, "drop"},
+                                                                  {OutsidePolicy::kNull, "null"}}};
+
+// One cell for each integer of [first, last].
+struct IntegerEncoding {
+  int64_t first = 0;
+  int64_t last = 0;
+  bool operator==(const IntegerEncoding&) const = default;
+};
+
+// Cells (-inf, cuts[0]], (cuts[0], cuts[1]], ..., (cuts.back(), inf); `cuts` strictly increasing.
+struct CutEncoding {
+  std::vector<double> cuts;
+  bool operator==(const CutEncoding&) const = default;
+};
+
+// One cell for each listed value, compared as text.
+struct ValueEncoding {
+  std::vector<std::string> values;
+  bool operator==(const ValueEncoding&) const = default;
+};
+
+// How a column's values become cells 0..size-1. With `null_cell`, missing values have the last
+// cell. std::monostate: a bare size, for planning without data.
+struct Encoding {
+  std::variant<std::monostate, IntegerEncoding, CutEncoding, ValueEncoding> cells;
+  bool null_cell = false;
+  OutsidePolicy outside = OutsidePolicy::kError;
+  bool operator==(const Encoding&) const = default;
+};
+
+// What an encoding does wrong, and in which setting of its attribute.
+struct EncodingFault {
+  std::string_view setting;    // "integers", "cuts", "values", "null" or "outside"
+  std::optional<size_t> item;  // of the list of cuts or values
+  Error error;                 // its problem follows the setting: "lists 'north' twice"
+};
+
+// The first fault, if there is one. Without any, integers are an increasing range of at most
+// Domain::kMaxAttributeSize, cuts are finite and increase, each value is listed once, missing
+// values share no label with a listed one, and the policy for values outside can be followed.
+std::optional<EncodingFault> FindFault(const Encoding& encoding);
+
+// The number of cells, the null cell included, of an encoding without a fault; none for a bare
+// size.
+std::optional<int64_t> NumCells(const Encoding& encoding);
+
+// Error{kBadInput} "KEY.SETTING PROBLEM" if the encoding has a fault, or not `size` cells. `key`
+// names the attribute.
+void CheckEncoding(const Encoding& encoding, int64_t size, std::string_view key);
+
+}  // namespace residua

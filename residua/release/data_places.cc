@@ -1,0 +1,45 @@
+#include "residua/release/data_places.h"
+
+#include "residua/base/error.h"
+
+namespace residua {
+
+namespace fs = std::filesystem;
+
+fs::path LedgerBeside(const DataSource& data) {
+  const std::string& file = data.source.empty() ? data.database : data.source;
+  std::error_code ignored;
+  const fs::path real = fs::canonical(file, ignored);
+  const fs::path ledger = (real.empty() ? fs::path(file) : real).string() + ".ledger";
+  const fs::path near = fs::proximate(ledger, ignored);
+  return !near.empty() && *near.begin() != ".." ? near : ledger;
+}
+
+DataPlaces FindPlaces(const DataReference& reference, const fs::path& folder,
+                      const NamedPlaces& named) {
+  const auto resolve = [&](const std::string& path) {
+    return path.empty() ? "" : (folder / path).lexically_normal().string();
+  };
+  DataPlaces places;
+  if (named.arrow != nullptr) {
+    places.data.arrow = named.arrow;
+  } else if (!named.source.empty()) {
+    places.data.source = named.source;
+  } else if (!reference.empty()) {
+    places.data = {resolve(reference.source), resolve(reference.database), reference.query};
+  } else {
+    Fail(ErrorKind::kBadInput, "the plan names no data; {}", Phrase{Phrase::Kind::kNameData});
+  }
+  places.ledger = named.ledger.empty() ? fs::path(resolve(reference.ledger)) : named.ledger;
+  places.names_ledger = !places.ledger.empty();
+  if (places.names_ledger) return places;
+  if (places.data.arrow != nullptr) {
+    Fail(ErrorKind::kBadInput,
+         "rows in memory have no ledger beside them; name the one that their budget is kept in, "
+         "such as people.ledger");
+  }
+  places.ledger = LedgerBeside(places.data);
+  return places;
+}
+
+}  // namespace residua

@@ -1,0 +1,377 @@
+#include "residua/release/measure_to_file.h"
+
+#include <optional>
+
+#include "residua/base/error.h"
+#include "residua/base/stop.h"
+#include "residua/files/file.h"
+#include "residua/files/measurement_file.h"
+#include "residua/noise/secure_bits.h"
+
+namespace residua {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The rows as they will be counted, and all that could be refused without a ledger, refused.
+EncodedTable ReadRows(const MeasureRequest& request) {
+  const Plan& plan = request.plan.plan;
+  const std::stop_token& stop = request.options.counting.stop;
+  ReadResult read = ReadEncodedTable(request.places.data, plan.domain, plan.protection,
+                                     ThreadSecureBits(), [&](int64_t num_rows) {
+                                       CheckNotStopped(stop);
+                                       if (request.on_rows) request.on_rows(num_rows);
+                                     });
+  if (request.on_read) request.on_read(read.report);
+  CheckMeasurable(plan, read.table.num_rows(), request.options);
+  CheckNotStopped(stop);
+  return std::move(read.table);
+}
+
+// The spend as one ledger has it.
+struct Account {
+  fs::path path;
+  Ledger::Spend spend;
+  std::optional<Ledger> ledger = {};  // nothing while the file is not there
+  int64_t entry = 0;
+};
+
+// One spend in each ledger that answers for the data: first the one that was chosen, then the one
+// beside the data, where there is one and it is another.
+using Accounts = std::vector<Account>;
+
+// How the ledger beside the data records what was spent by the chosen one.
+Ledger::Spend SpendBeside(Ledger::Spend spend, const Ledger& ledger, const fs::path& chosen) {
+  spend.note =
+      fmt::format("spent by the ledger {}", fs::absolute(chosen).lexically_normal().string());
+  if (ledger.Neighbours() != spend.neighbours) {
+    spend.note = fmt::format("rho {} for other neighbours (\"{}\"), {}", TextAbove(spend.pcost / 2),
+                             spend.neighbours, spend.note);
+    spend.pcost = 0;
+    spend.neighbours = ledger.Neighbours();
+  }
+  return spend;
+}
+
+Accounts AccountsOf(const MeasureRequest& request, Ledger::Spend spend) {
+  spend.again = request.again;
+  spend.resume = request.resume;
+  spend.note.clear();
+  const DataPlaces& places = request.places;
+  Accounts accounts;
+  accounts.push_back({places.ledger, spend});
+  if (fs::exists(places.ledger)) accounts.front().ledger.emplace(Ledger::Open(places.ledger));
+  if (places.data.arrow != nullptr) return accounts;
+  const fs::path beside = LedgerBeside(places.data);
+  std::error_code ignored;
+  if (!fs::exists(beside) || fs::equivalent(beside, places.ledger, ignored)) return accounts;
+  accounts.push_back({beside, spend});
+  Account& other = accounts.back();
+  other.ledger.emplace(Ledger::Open(beside));
+  other.spend = SpendBeside(spend, *other.ledger, places.ledger);
+  accounts.front().spend.note =
+      fmt::format("also in the ledger {}", fs::absolute(beside).lexically_normal().string());
+  return accounts;
+}
+
+// The ledger beside the data, if it has the spend or `will` have it; empty otherwise.
+fs::path PathBeside(const Accounts& accounts, bool will) {
+  if (accounts.size() < 2) return {};
+  const Account& beside = accounts.back();
+  return will || beside.ledger->FindPlan(beside.spend.plan_digest) ? beside.path : fs::path();
+}
+
+MeasureOutcome OutcomeOf(const Accounts& accounts, bool made_ledger, bool was_measured) {
+  const Account& chosen = accounts.front();
+  MeasureOutcome outcome{chosen.entry, chosen.ledger->CurrentBalance(), 0, made_ledger,
+                         was_measured, PathBeside(accounts, false)};
+  for (const LedgerEntry& other : chosen.ledger->Entries()) {
+    if (other.is_spend() && other.id < chosen.entry) outcome.spent_before += other.pcost;
+  }
+  return outcome;
+}
+
+// The plan itself; what was measured of it before is not judged again.
+void CheckPlan(const MeasureRequest& request) {
+  AtPlace(request.plan_name, [&] {
+    VerifyPlan(request.plan.plan);
+    if (fs::exists(request.output)) return;
+    CheckDomainIsPublic(request.plan.plan.domain);
+    CheckNoiseIsMeasurable(request.plan.plan);
+  });
+}
+
+// The same data may have a ledger beside another of its names.
+void CheckLedgerIsFound(const MeasureRequest& request) {
+  const DataPlaces& places = request.places;
+  if (places.names_ledger || places.data.arrow != nullptr || fs::exists(places.ledger) ||
+      places.ledger != LedgerBeside(places.data)) {
+    return;
+  }
+  const std::string& file = places.data.source.empty() ? places.data.database : places.data.source;
+  std::error_code error;
+  const std::uintmax_t num_names = fs::hard_link_count(file, error);
+  if (error || num_names < 2 || !fs::is_regular_file(file)) return;
+  Fail(ErrorKind::kRefused,
+       "{}: the file has {} names (hard links) and no ledger beside this one; name the ledger that "
+       "its budget is kept in, or {} if it has none yet",
+       file, num_names, places.ledger.string());
+}
+
+// All that can be refused of a new measurement before the data is read.
+void CheckNew(const MeasureRequest& request, Accounts* accounts) {
+  CheckLedgerIsFound(request);
+  for (Account& account : *accounts) {
+    if (account.ledger) account.ledger->CheckAffordable(account.spend);
+  }
+}
+
+std::string EntriesInWords(const Accounts& accounts) {
+  std::string words;
+  for (const Account& account : accounts) {
+    words += fmt::format("{}entry {} of {}", words.empty() ? "" : " and ", account.entry,
+                         account.path.string());
+  }
+  return words;
+}
+
+Words HowToForgive(const Accounts& accounts) {
+  Words words;
+  for (const Account& account : accounts) {
+    if (!words.empty()) words.emplace_back(" and ");
+    words.emplace_back(
+        Phrase{Phrase::Kind::kForgive, {fmt::format("{}", account.entry), account.path.string()}});
+  }
+  return words;
+}
+
+// What failed, and that its spend stays reserved.
+Error StaysReserved(const std::exception& failure, bool resumes, const Accounts& accounts) {
+  const auto* error = dynamic_cast<const Error*>(&failure);
+  const bool is_stopped = error != nullptr && error->kind() == ErrorKind::kStopped;
+  Words remedy = error != nullptr ? error->remedy() : Words();
+  const auto append = [&](const Words& words) {
+    remedy.insert(remedy.end(), words.begin(), words.end());
+  };
+  if (!remedy.empty()) append({"; "});
+  append(WordsOf("the spend stays reserved as {}: ", EntriesInWords(accounts)));
+  if (resumes) {
+    append({"fix it and run the same command again; it continues without spending twice"});
+  } else {
+    append({"if nothing of it was published, say so with "});
+    append(HowToForgive(accounts));
+  }
+  return Error(is_stopped ? ErrorKind::kStopped : ErrorKind::kIo,
+               error != nullptr ? error->place() : Words(),
+               error != nullptr ? error->problem() : Words{MessageOf(failure)}, remedy);
+}
+
+// Puts the spend into every ledger; first beside the data, so that none is chosen without it.
+void Reserve(const MeasureRequest& request, const std::string& temporary, Accounts* accounts) {
+  // Anew: a ledger may have come, gone or been restored while the data was read.
+  *accounts = AccountsOf(request, accounts->front().spend);
+  Account& chosen = accounts->front();
+  if (!chosen.ledger) {
+    chosen.ledger.emplace(
+        Ledger::OpenOrCreate(chosen.path, request.plan.plan.budget.pcost, chosen.spend.neighbours));
+  }
+  for (auto account = accounts->rbegin(); account != accounts->rend(); ++account) {
+    account->spend.temporary = temporary;
+    account->entry = account->ledger->Reserve(account->spend);
+  }
+}
+
+// Passes every noisy residual to `visit`, once the spend is in every ledger, then calls `finish`.
+void MeasureReserved(const MeasureRequest& request, const EncodedTable& table,
+                     const Accounts& accounts, const std::function<void(NoisyResidual&&)>& visit,
+                     const std::function<void()>& finish) {
+  const Plan& plan = request.plan.plan;
+  if (request.on_reserved) request.on_reserved();
+  try {
+    const auto num_sets = static_cast<int64_t>(MeasuredSets(plan).size());
+    MeasureOptions options = request.options;
+    // Where the file goes, there is room for its values.
+    if (!request.output.empty()) options.waiting.folder = FolderOf(request.output);
+    options.on_measured = [&](int64_t num_measured) {
+      if (request.on_sets) request.on_sets(num_measured, num_sets);
+    };
+    Measure(plan, table, options, visit);
+    finish();
+  } catch (const std::exception& error) {
+    throw StaysReserved(error, request.resume, accounts);
+  }
+}
+
+// Whoever gets through may publish what was measured under the spend, and nobody else.
+void Confirm(Accounts* accounts) {
+  for (auto account = accounts->rbegin(); account != accounts->rend(); ++account) {
+    account->ledger->Confirm(account->entry, account->spend.temporary);
+  }
+}
+
+[[noreturn]] void FailUnknown(const MeasureRequest& request) {
+  Fail(ErrorKind::kRefused,
+       "{}: was measured, but the ledger {} knows nothing of it; restore the ledger, or choose "
+       "another place",
+       request.output.string(), request.places.ledger.string());
+}
+
+[[noreturn]] void FailExists(const fs::path& output) {
+  Fail(ErrorKind::kRefused, "{}: exists already; a measurement is paid for and not overwritten, {}",
+       output.string(), Phrase{Phrase::Kind::kOtherOutput});
+}
+
+// The file is in place already: its spend is confirmed, wherever it was written, for the folder may
+// have been moved since.
+MeasureOutcome TakeInPlace(Accounts* accounts) {
+  for (Account& account : *accounts) account.ledger->ConfirmPlaced(account.spend);
+  Account& chosen = accounts->front();
+  const auto paid = chosen.ledger->Find(chosen.spend);
+  chosen.entry = (paid ? paid : chosen.ledger->FindPlan(chosen.spend.plan_digest))->id;
+  return OutcomeOf(*accounts, false, true);
+}
+
+// The name of the file that is complete, but was never put in place: the chosen ledger has its
+// spend, one ledger has confirmed it, and none has another.
+std::string CompleteTemporary(const MeasureRequest& request, const Accounts& accounts) {
+  std::string confirmed;
+  std::vector<LedgerEntry> entries;
+  for (const Account& account : accounts) {
+    const auto entry = account.ledger ? account.ledger->Find(account.spend) : std::nullopt;
+    if (!entry && entries.empty()) return "";
+    if (!entry) continue;
+    if (entry->kind == LedgerEntry::Kind::kConfirmed) confirmed = entry->temporary;
+    entries.push_back(*entry);
+  }
+  for (const LedgerEntry& entry : entries) {
+    if (entry.temporary != confirmed) return "";
+  }
+  return !confirmed.empty() && fs::exists(FolderOf(request.output) / confirmed) ? confirmed : "";
+}
+
+MeasureOutcome PutInPlace(const MeasureRequest& request, const std::string& temporary,
+                          Accounts* accounts) {
+  const fs::path path = FolderOf(request.output) / temporary;
+  FileInProgress file(request.output, path);
+  const MeasurementFile measurements(path);
+  if (measurements.plan() != request.plan.plan) FailExists(path);
+  VerifyMeasurements(measurements);
+  for (Account& account : *accounts) {
+    const auto entry = account.ledger->Find(account.spend);
+    if (!entry) continue;
+    account.entry = entry->id;
+    if (entry->kind == LedgerEntry::Kind::kReserved) account.ledger->Confirm(entry->id, temporary);
+  }
+  if (!file.PutInPlaceIfFree()) FailExists(request.output);
+  return OutcomeOf(*accounts, false, true);
+}
+
+// What is left to do, with all that can be refused before the data is read refused.
+struct Work {
+  enum class Kind { kTakeInPlace, kPutInPlace, kMeasure };
+  Kind kind = Kind::kMeasure;
+  std::string temporary = {};  // to be put in place
+};
+
+Work FindWork(const MeasureRequest& request, Accounts* accounts) {
+  if (fs::exists(request.output)) {
+    if (!request.resume) FailExists(request.output);
+    const Account& chosen = accounts->front();
+    if (!chosen.ledger || !chosen.ledger->FindPlan(chosen.spend.plan_digest)) FailUnknown(request);
+    if (MeasurementFile(request.output).plan() != request.plan.plan) FailExists(request.output);
+    return {Work::Kind::kTakeInPlace};
+  }
+  if (request.resume) {
+    const std::string temporary = CompleteTemporary(request, *accounts);
+    if (!temporary.empty()) return {Work::Kind::kPutInPlace, temporary};
+  }
+  CheckNew(request, accounts);
+  return {};
+}
+
+// What earlier attempts left, but for what was paid for.
+void RemoveLeftovers(const MeasureRequest& request, const Accounts& accounts) {
+  std::vector<std::string> kept;
+  for (const Account& account : accounts) {
+    for (const LedgerEntry& entry : account.ledger->Entries()) {
+      if (entry.kind == LedgerEntry::Kind::kConfirmed) kept.push_back(entry.temporary);
+    }
+  }
+  RemoveTemporariesOf(request.output, kept);
+}
+
+}  // namespace
+
+Ledger::Spend SpendOf(const PlanFile& file, const fs::path& output) {
+  return {file.plan.pcost,
+          file.plan.budget.delta,
+          PlanDigest(file.plan),
+          fs::absolute(output).lexically_normal(),
+          NeighboursInWords(file.plan.protection),
+          false};
+}
+
+MeasureForecast CheckMeasuring(const MeasureRequest& request) {
+  CheckPlan(request);
+  Accounts accounts = AccountsOf(request, SpendOf(request.plan, request.output));
+  const bool measures = FindWork(request, &accounts).kind == Work::Kind::kMeasure;
+  const Account& chosen = accounts.front();
+  const bool is_reserved =
+      request.resume && chosen.ledger && chosen.ledger->Find(chosen.spend).has_value();
+  return {measures && !is_reserved, PathBeside(accounts, measures)};
+}
+
+MeasureOutcome MeasureToFile(const MeasureRequest& request) {
+  CheckPlan(request);
+  Accounts accounts = AccountsOf(request, SpendOf(request.plan, request.output));
+  const Work work = FindWork(request, &accounts);
+  if (work.kind == Work::Kind::kTakeInPlace) return TakeInPlace(&accounts);
+  if (work.kind == Work::Kind::kPutInPlace) return PutInPlace(request, work.temporary, &accounts);
+
+  const bool makes_ledger = !accounts.front().ledger;
+  const EncodedTable table = ReadRows(request);
+  MeasurementWriter writer(request.output, request.plan);
+  FileInProgress& file = writer.file();
+  Reserve(request, fs::path(file.path()).filename(), &accounts);
+  if (request.resume) RemoveLeftovers(request, accounts);
+  MeasureReserved(
+      request, table, accounts, [&](NoisyResidual&& residual) { writer.Write(residual); },
+      [&] {
+        if (fs::exists(request.output)) FailExists(request.output);
+        writer.Complete();
+      });
+  try {
+    Confirm(&accounts);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kRefused) file.Discard();
+    throw;
+  }
+  if (!file.PutInPlaceIfFree()) {
+    Fail(ErrorKind::kRefused,
+         "{}: was made by another meanwhile; this measurement is paid for ({}) and complete: give "
+         "{} another name",
+         request.output.string(), EntriesInWords(accounts), file.path());
+  }
+  return OutcomeOf(accounts, makes_ledger, false);
+}
+
+MeasureOutcome MeasureToMemory(const MeasureRequest& request, std::vector<NoisyResidual>* into) {
+  RESIDUA_CHECK(!request.resume);
+  CheckPlan(request);
+  Ledger::Spend spend = SpendOf(request.plan, kInMemory);
+  spend.output = kInMemory;  // and no path
+  Accounts accounts = AccountsOf(request, spend);
+  CheckNew(request, &accounts);
+  const bool makes_ledger = !accounts.front().ledger;
+  const EncodedTable table = ReadRows(request);
+  Reserve(request, std::string(kInMemory), &accounts);
+  std::vector<NoisyResidual> residuals;
+  MeasureReserved(
+      request, table, accounts,
+      [&](NoisyResidual&& residual) { residuals.push_back(std::move(residual)); }, [] {});
+  Confirm(&accounts);
+  *into = std::move(residuals);
+  return OutcomeOf(accounts, makes_ledger, false);
+}
+
+}  // namespace residua

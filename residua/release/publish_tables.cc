@@ -1,0 +1,209 @@
+#include "residua/release/publish_tables.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "residua/base/error.h"
+#include "residua/base/memory.h"
+#include "residua/base/version.h"
+#include "residua/reconstruct/estimate.h"
+#include "residua/reconstruct/nonnegative_tables.h"
+#include "residua/reconstruct/table_answers.h"
+#include "residua/reconstruct/whole_counts.h"
+#include "residua/release/stream_tables.h"
+#include "residua/text/domain_text.h"
+
+namespace residua {
+namespace {
+
+namespace fs = std::filesystem;
+
+TableColumns ColumnsOf(const TablesRequest& request) {
+  if (request.integers) return TableColumns::kAdjustedWhole;
+  return request.nonnegative ? TableColumns::kAdjusted : TableColumns::kEstimates;
+}
+
+// Adjusted tables say so in the name of their file or, in a folder, of each file.
+fs::path OutputOf(const TablesRequest& request) {
+  const bool is_one_file = request.format == TableFormat::kOneParquet;
+  if (!request.is_adjusted()) {
+    if (!request.output.empty()) return request.output;
+    return is_one_file ? "tables.parquet" : "tables";
+  }
+  if (!is_one_file) return request.output.empty() ? "tables.adjusted" : request.output;
+  const std::string ending = ".adjusted.parquet";
+  std::string output = request.output.empty() ? "tables" : request.output.string();
+  if (output.ends_with(ending)) return output;
+  if (output.ends_with(".parquet")) output.resize(output.size() - std::strlen(".parquet"));
+  return output + ending;
+}
+
+// Where the tables come from and what is promised; kept beside them.
+std::string About(const TablesRequest& request, const Plan& plan) {
+  const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
+  nlohmann::ordered_json json = {
+      {"format", "residua-tables"},
+      {"version", 1},
+      {"tool", fmt::format("residua {}", Version())},
+      {"neighbours", NeighboursInWords(plan.protection)},
+      {"guarantee",
+       {{"rho", guarantee.rho}, {"epsilon", guarantee.epsilon}, {"delta", guarantee.delta}}}};
+  if (request.is_adjusted()) {
+    json["adjusted"] =
+        fmt::format("{}{}{}; biased; no error bars", request.nonnegative ? "non-negative" : "",
+                    request.nonnegative && request.integers ? ", " : "",
+                    request.integers ? "rounded to whole numbers" : "");
+  } else {
+    json["confidence"] = request.confidence;
+    json["estimates"] = "unbiased; signed; std_dev and intervals are exact for the noise added";
+  }
+  return json.dump(2) + "\n";
+}
+
+std::vector<AttributeSet> ChosenTables(const TablesRequest& request, const Plan& plan) {
+  std::vector<AttributeSet> tables;
+  for (const std::string& text : request.tables) {
+    tables.push_back(ParseAttributeSet(text, plan.domain));
+  }
+  if (!tables.empty()) {
+    std::sort(tables.begin(), tables.end());
+    tables.erase(std::unique(tables.begin(), tables.end()), tables.end());
+    return tables;
+  }
+  const WorkloadOrbits workload = OrbitsUnder(plan.domain, plan.workload, plan.classes);
+  for (int64_t j = 0; j < workload.orbits.size(); ++j) {
+    ForEachMember(plan.classes, workload.orbits[j],
+                  [&](const AttributeSet& set) { tables.push_back(set); });
+  }
+  return tables;
+}
+
+// Sums of whole cells are whole; other combinations, which custom queries may ask for, need not be.
+void CheckWholeAnswers(const Attribute& attribute, const QueryMatrix& queries) {
+  if (attribute.queries != QueryKind::kCustom) return;
+  for (int64_t k = 0; k < queries.num_answers(); ++k) {
+    for (const double weight : queries.Row(k)) {
+      if (weight == std::floor(weight)) continue;
+      Fail(ErrorKind::kBadInput,
+           "the queries of '{}' weight cells by {}, so that whole cells do not give whole answers; "
+           "leave out {}, or ask for the cells",
+           attribute.name, weight, Phrase{Phrase::Kind::kOption, {"integers"}});
+    }
+  }
+}
+
+// Publishes tables one after the other, from their counts.
+class TablePublisher {
+ public:
+  TablePublisher(const TablesRequest& request, const Plan& plan, TableWriter* writer)
+      : request_(request),
+        plan_(plan),
+        writer_(writer),
+        interval_factor_(TwoSidedQuantile(request.confidence)),
+        axis_of_attribute_(AxesOf(plan, request.answers)) {}
+
+  // Before any table is made.
+  void CheckWhole(const std::vector<AttributeSet>& tables) const {
+    std::set<int> attributes;
+    for (const AttributeSet& table : tables) attributes.insert(table.begin(), table.end());
+    for (const int i : attributes) {
+      CheckWholeAnswers(plan_.domain[i], axis_of_attribute_[static_cast<size_t>(i)].queries);
+    }
+  }
+
+  int64_t num_answers() const { return num_answers_; }
+
+  // With the error bars that `index` gives, unless the tables are adjusted.
+  void Publish(const ResidualIndex& index, const AttributeSet& table,
+               std::span<const double> counts) {
+    PublishedTable published;
+    std::vector<const AxisAnswers*> axes;
+    for (const int i : table) {
+      axes.push_back(&axis_of_attribute_[static_cast<size_t>(i)]);
+      published.attributes.push_back(plan_.domain[i].name);
+      published.labels.push_back(axes.back()->labels);
+    }
+    const bool ordinary = std::all_of(axes.begin(), axes.end(), [](const AxisAnswers* axis) {
+      return axis->variances.size() == 1;
+    });
+    const bool is_rounded_here = request_.integers && !request_.nonnegative;
+    std::vector<double> answers;
+    if (!ordinary || is_rounded_here) answers = AnswerTable(counts, axes);
+    if (is_rounded_here) RoundEach(answers);
+    published.estimates = answers.empty() ? counts : std::span<const double>(answers);
+    std::vector<double> std_devs;
+    if (!request_.is_adjusted()) {
+      std_devs = AnswerVariances(index, table, axes);
+      for (double& value : std_devs) value = std::sqrt(value);
+      published.std_devs = std_devs;
+      published.interval_factor = interval_factor_;
+    }
+    writer_->Write(published);
+    num_answers_ += static_cast<int64_t>(published.estimates.size());
+  }
+
+ private:
+  const TablesRequest& request_;
+  const Plan& plan_;
+  TableWriter* writer_;
+  double interval_factor_;
+  std::vector<AxisAnswers> axis_of_attribute_;
+  int64_t num_answers_ = 0;
+};
+
+// All tables at once, as they must agree.
+NonnegativeFit PublishNonnegative(const TablesRequest& request, const MeasurementFile& file,
+                                  const std::vector<AttributeSet>& tables,
+                                  TablePublisher* publisher) {
+  const Plan& plan = file.plan();
+  if (request.integers) publisher->CheckWhole(tables);
+  const std::vector<NoisyResidual> residuals = ReadSubsets(file, tables);
+  const ResidualIndex index = IndexResiduals(plan, residuals);
+  NonnegativeOptions options;
+  options.num_threads = request.num_threads;
+  options.memory_budget_bytes = MemoryOfMachine() / 2;
+  const NonnegativeTables result = ReconstructNonnegative(index, tables, options);
+  for (const AttributeSet& table : tables) {
+    std::vector<double> counts = CountsOf(result, plan.domain, table);
+    if (request.integers) RoundToTotal(result.total, counts);
+    publisher->Publish(index, table, counts);
+  }
+  return {result.iterations, result.objective, result.max_deviation, result.mixed_in,
+          result.max_deviation <= options.max_deviation};
+}
+
+}  // namespace
+
+void CheckTablesRequest(const TablesRequest& request) { TwoSidedQuantile(request.confidence); }
+
+TablesWritten PublishTables(const TablesRequest& request) {
+  CheckTablesRequest(request);
+  const MeasurementFile file(request.measurements);
+  const Plan& plan = file.plan();
+  const std::vector<AttributeSet> tables = ChosenTables(request, plan);
+  TablesWritten written{std::ssize(tables), 0, OutputOf(request)};
+  const auto writer =
+      MakeTableWriter(written.output, request.format, ColumnsOf(request), About(request, plan));
+  TablePublisher publisher(request, plan, writer.get());
+  if (request.nonnegative) {
+    written.fit = PublishNonnegative(request, file, tables, &publisher);
+  } else {
+    StreamOptions stream;
+    stream.reconstruct.num_threads = request.num_threads;
+    int64_t num_written = 0;
+    StreamTables(
+        file, tables, stream,
+        [&](const ResidualIndex& index, const AttributeSet& table, std::span<const double> counts) {
+          publisher.Publish(index, table, counts);
+          if (request.on_table) request.on_table(++num_written, written.num_tables);
+        });
+  }
+  writer->Finish();
+  written.num_answers = publisher.num_answers();
+  return written;
+}
+
+}  // namespace residua

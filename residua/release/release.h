@@ -1,0 +1,61 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <string_view>
+#include <vector>
+
+#include "residua/files/plan_file.h"
+#include "residua/measure/measurements.h"
+#include "residua/reconstruct/answer_kind.h"
+#include "residua/reconstruct/estimate.h"
+#include "residua/reconstruct/product_query.h"
+#include "residua/reconstruct/residual_index.h"
+
+namespace residua {
+
+// A table as it is published, row-major in the answers of its attributes. A single variance stands
+// for all answers where they are alike.
+struct TableNumbers {
+  std::vector<double> estimates;
+  std::vector<double> variances;
+};
+
+// A measurement, whole and in memory: what every table and answer is made from. It does not change,
+// so that several threads may ask it at once.
+class Release {
+ public:
+  Release(PlanFile plan, std::vector<NoisyResidual> residuals);
+  Release(const Release&) = delete;
+  Release& operator=(const Release&) = delete;
+
+  // Reads a measurement file; Error{kStopped} when asked to stop.
+  static std::shared_ptr<const Release> Load(const std::filesystem::path& path,
+                                             const std::stop_token& stop = {});
+  // Writes one, whose plan names no data. Error{kRefused} if there is a file of that name.
+  void Save(const std::filesystem::path& path) const;
+
+  const PlanFile& plan_file() const { return plan_; }
+  const Plan& plan() const { return plan_.plan; }
+  // In the plan's order, whatever order they came in: that of MeasuredSets.
+  const std::vector<NoisyResidual>& residuals() const { return residuals_; }
+  const ResidualIndex& index() const { return index_; }
+
+  // Each of `tables`. Error{kBadInput} for one that the measurements do not cover.
+  std::vector<TableNumbers> Tables(std::span<const AttributeSet> tables, AnswerKind answers) const;
+
+  // "age=18..30 sex=female", as a query of this release's domain.
+  ProductQuery Question(std::string_view text) const;
+  Estimate Answer(const ProductQuery& query) const;
+  Estimate Answer(std::string_view question) const { return Answer(Question(question)); }
+  double Covariance(const ProductQuery& a, const ProductQuery& b) const;
+
+ private:
+  PlanFile plan_;
+  std::vector<NoisyResidual> residuals_;
+  ResidualIndex index_;  // of residuals_
+};
+
+}  // namespace residua

@@ -1,0 +1,191 @@
+#include "residua/release/release_folder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "residua/base/error.h"
+#include "residua/files/file.h"
+#include "residua/files/measurement_file.h"
+#include "residua/release/summary.h"
+#include "residua/select/plan_errors.h"
+#include "residua/select/select.h"
+
+namespace residua {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Nothing but what a first attempt left when it was cut off writing its plan.
+bool IsAsGoodAsEmpty(const ReleaseFolder& folder) {
+  const auto num_entries = std::distance(fs::directory_iterator(folder.path), {});
+  return num_entries == std::ssize(TemporariesOf(folder.plan));
+}
+
+// The plan of an earlier attempt in the folder; nothing if the folder is not there or empty. A
+// measurement file is complete by itself.
+std::optional<Plan> EarlierPlan(const ReleaseFolder& folder) {
+  if (!fs::exists(folder.path)) return std::nullopt;
+  if (!fs::is_directory(folder.path)) {
+    Fail(ErrorKind::kRefused, "{}: exists and is not a folder; {}", folder.path.string(),
+         Phrase{Phrase::Kind::kOtherOutput});
+  }
+  if (fs::exists(folder.plan)) return ReadPlan(folder.plan).plan;
+  if (fs::exists(folder.measurements)) return MeasurementFile(folder.measurements).plan();
+  if (IsAsGoodAsEmpty(folder)) return std::nullopt;
+  Fail(ErrorKind::kRefused, "{}: exists and is not a release of residua; {}, or empty it",
+       folder.path.string(), Phrase{Phrase::Kind::kOtherOutput});
+}
+
+bool IsPlanFor(const Spec& spec, const Plan& plan) {
+  const auto* budget = std::get_if<Budget>(&*spec.target);
+  return budget != nullptr && plan.budget == *budget && plan.domain == spec.domain &&
+         plan.workload == spec.workload && plan.objective == spec.objective &&
+         plan.protection == spec.protection;
+}
+
+// What was planned for this spec in the folder stays planned: another version of residua, or
+// another processor, may choose other noise.
+Plan PlanIn(const ReleaseFolder& folder, const Spec& spec) {
+  std::optional<Plan> earlier = EarlierPlan(folder);
+  if (earlier && IsPlanFor(spec, *earlier)) return *std::move(earlier);
+  Plan plan = Select(RequestOf(spec));
+  if (earlier && *earlier != plan) {
+    Fail(ErrorKind::kRefused,
+         "{}: holds the release of another plan; {} for a new release, or put the spec back as it "
+         "was to continue this one",
+         folder.path.string(), Phrase{Phrase::Kind::kOtherOutput});
+  }
+  return plan;
+}
+
+void ForecastErrors(const Plan& plan, ReleaseForecast* forecast) {
+  std::vector<std::pair<double, double>> std_devs;  // with the number of tables
+  double num_tables = 0;
+  for (const TableErrors& table : PredictErrors(plan)) {
+    forecast->largest_std_dev = std::max(forecast->largest_std_dev, std::sqrt(table.max_variance));
+    std_devs.emplace_back(std::sqrt(table.mean_variance), table.num_tables);
+    num_tables += table.num_tables;
+  }
+  std::sort(std_devs.begin(), std_devs.end());
+  double seen = 0;
+  for (const auto& [std_dev, count] : std_devs) {
+    seen += count;
+    forecast->median_std_dev = std_dev;
+    if (2 * seen >= num_tables) break;
+  }
+}
+
+ReleaseForecast Forecast(const Plan& plan, const DataPlaces& places,
+                         const MeasureForecast& measuring) {
+  ReleaseForecast forecast;
+  forecast.pcost = plan.pcost;
+  forecast.guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
+  forecast.protection = plan.protection;
+  forecast.ledger = places.ledger;
+  if (fs::exists(places.ledger)) {
+    forecast.balance = Ledger::Open(places.ledger).CurrentBalance();
+  }
+  forecast.ledger_beside = measuring.ledger_beside;
+  ForecastErrors(plan, &forecast);
+  forecast.query = SurveyQuery(places.data);
+  return forecast;
+}
+
+// True if it was not there before.
+bool MakeFolder(const fs::path& path) {
+  std::error_code error;
+  const bool is_new = fs::create_directories(path, error);
+  if (error) {
+    Fail(ErrorKind::kIo, "{}: the folder cannot be made: {}", path.string(), error.message());
+  }
+  return is_new;
+}
+
+// Measures into the folder. What is refused before anything is spent leaves no trace of it, if it
+// is new.
+MeasureOutcome MeasureInto(const ReleaseFolder& folder, bool is_new, MeasureRequest request) {
+  const bool made_plan = !fs::exists(folder.plan);
+  bool is_spent = !made_plan;
+  for (const fs::path& unfinished : {folder.plan, folder.tables, folder.summary}) {
+    RemoveTemporariesOf(unfinished);
+  }
+  try {
+    if (made_plan) WritePlan(folder.plan, request.plan);
+    request.resume = true;
+    request.on_reserved = [&] { is_spent = true; };
+    return MeasureToFile(request);
+  } catch (...) {
+    std::error_code ignored;
+    if (!is_spent) fs::remove(folder.plan, ignored);
+    if (!is_spent && is_new) fs::remove(folder.path, ignored);
+    throw;
+  }
+}
+
+TablesRequest TablesOf(const ReleaseRequest& request, const ReleaseFolder& folder) {
+  TablesRequest tables;
+  tables.measurements = folder.measurements;
+  tables.output = folder.tables;
+  tables.format = request.format;
+  tables.confidence = request.confidence;
+  tables.num_threads = request.num_threads;
+  tables.on_table = request.on_table;
+  return tables;
+}
+
+}  // namespace
+
+ReleaseFolder::ReleaseFolder(const fs::path& folder)
+    : path(folder),
+      plan(folder / "plan.json"),
+      measurements(folder / "measurements.parquet"),
+      tables(folder / "tables"),
+      summary(folder / "summary.md") {}
+
+ReleaseRequest RequestReleaseOf(const fs::path& spec_file, const fs::path& output) {
+  return {ReadReleasableSpec(spec_file), FolderOf(spec_file), spec_file.string(), output};
+}
+
+ReleaseOutcome MakeRelease(const ReleaseRequest& request) {
+  const Spec& spec = request.spec;
+  CheckReleasable(spec, request.spec_name);
+  const ReleaseFolder folder(request.output);
+  const TablesRequest tables = TablesOf(request, folder);
+  CheckTablesRequest(tables);
+  PlanFile plan{PlanIn(folder, spec), Rebase(spec.data, request.spec_folder, folder.path)};
+
+  NamedPlaces named;
+  named.ledger = request.ledger;
+  MeasureRequest measure{plan, FindPlaces(spec.data, request.spec_folder, named),
+                         folder.measurements};
+  measure.plan_name = request.spec_name;
+  measure.options.counting.num_threads = request.num_threads;
+  measure.options.counting.stop = request.stop;
+  measure.on_rows = request.on_rows;
+  measure.on_read = request.on_read;
+  measure.on_sets = request.on_sets;
+  // A spend that was cut off is continued only where it was made, and refused otherwise: what it
+  // paid for may lie in a folder that was moved away.
+  measure.resume = fs::exists(folder.plan) || fs::exists(folder.measurements);
+  const MeasureForecast forecast = CheckMeasuring(measure);
+  if (forecast.spends && request.confirm &&
+      !request.confirm(Forecast(plan.plan, measure.places, forecast))) {
+    Fail(ErrorKind::kRefused, "nothing was spent, nothing was written");
+  }
+
+  const bool is_new = MakeFolder(folder.path);
+  const FolderLock lock(folder.path);
+  MeasureOutcome measured = MeasureInto(folder, is_new, measure);
+  TablesWritten written = PublishTables(tables);
+  const ReleaseFacts facts{measured.balance.granted, measured.spent_before,
+                           request.confidence,       written.num_tables,
+                           written.num_answers,      !spec.data.query.empty()};
+  WriteFileAtomically(folder.summary, SummaryText(plan, facts));
+  return {folder, std::move(plan), std::move(measure.places), std::move(measured),
+          std::move(written)};
+}
+
+}  // namespace residua

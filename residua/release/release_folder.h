@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "residua/files/spec.h"
+#include "residua/files/table_files.h"
+#include "residua/privacy/budget.h"
+#include "residua/release/measure_to_file.h"
+#include "residua/release/publish_tables.h"
+
+namespace residua {
+
+// The files of a release.
+struct ReleaseFolder {
+  explicit ReleaseFolder(const std::filesystem::path& folder);
+
+  std::filesystem::path path, plan, measurements, tables, summary;
+};
+
+// What a release would spend and how good it would be, for whoever decides.
+struct ReleaseForecast {
+  Rational pcost;
+  Guarantee guarantee;
+  Protection protection;
+  std::filesystem::path ledger;
+  std::optional<Ledger::Balance> balance = {};  // before the spend; nothing if the ledger is new
+  std::filesystem::path ledger_beside = {};     // as of MeasureOutcome
+  double median_std_dev = 0;   // over the tables, of the standard deviation of their mean variance
+  double largest_std_dev = 0;  // of an answer
+  QueryShape query;            // what the query does to rows, if the data is one's result
+};
+
+struct ReleaseRequest {
+  Spec spec;
+  std::filesystem::path spec_folder;  // its paths are relative to this folder
+  std::string spec_name = {};         // what messages call it
+  std::filesystem::path output = {};  // the folder of the release
+  std::filesystem::path ledger = {};  // empty: as the spec says, or beside the data
+  TableFormat format = TableFormat::kCsv;
+  double confidence = 0.95;  // of the intervals
+  int num_threads = 0;       // 0: one per processor
+  std::stop_token stop = {};
+  // Asked before anything is spent, and only then: false declines. Without it nobody is asked.
+  std::function<bool(const ReleaseForecast&)> confirm = {};
+  // As of MeasureRequest and TablesRequest.
+  RowProgress on_rows = {};
+  std::function<void(const ReadReport&)> on_read = {};
+  std::function<void(int64_t, int64_t)> on_sets = {};
+  std::function<void(int64_t, int64_t)> on_table = {};
+};
+
+// A request for the release of the spec file. Error{kBadInput} unless it names its data and a
+// budget or target.
+ReleaseRequest RequestReleaseOf(const std::filesystem::path& spec_file,
+                                const std::filesystem::path& output);
+
+struct ReleaseOutcome {
+  ReleaseFolder folder;
+  PlanFile plan;
+  DataPlaces places;
+  MeasureOutcome measured;
+  TablesWritten tables;
+};
+
+// The whole job: plans, forecasts and asks, measures, publishes the tables and writes the summary,
+// all in one folder. Run again after an interruption, it continues without spending twice; a
+// folder that holds its measurements is finished without asking and without reading the data.
+//
+// Error{kRefused} if the request is declined, if the folder holds something else, or if it is at
+// work already. What is refused before anything is spent leaves nothing behind.
+ReleaseOutcome MakeRelease(const ReleaseRequest& request);
+
+}  // namespace residua

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+
+#include "residua/files/plan_file.h"
+
+namespace residua {
+
+// What a release's summary says beside what its plan does.
+struct ReleaseFacts {
+  Rational granted;       // pcost, by the ledger
+  Rational spent_before;  // on the same data
+  double confidence = 0.95;
+  int64_t num_tables = 0;
+  int64_t num_answers = 0;
+  bool is_query = false;  // the rows are those of a query's result
+};
+
+// A page in Markdown for the readers of the tables: the guarantee in plain words, the budget, the
+// errors, and what to do with the files. It says nothing that is not in the plan or the ledger.
+std::string SummaryText(const PlanFile& file, const ReleaseFacts& facts);
+
+}  // namespace residua

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "residua/select/select.h"
+
+namespace residua {
+
+// A budget or target from at most one of its units, as the flags and the spec's [privacy] give it.
+struct PrivacyText {
+  std::optional<std::string> pcost, rho, mu, epsilon, delta, max_std_dev, target_loss;
+};
+struct ParsedPrivacy {
+  std::variant<Budget, LossTarget> target;
+  // The target is a bound on the standard deviation of every cell: it is for the largest variance.
+  bool bounds_every_cell = false;
+};
+// std::nullopt when no unit is given. `known_delta` is taken for epsilon where the text has none.
+std::optional<ParsedPrivacy> ParsePrivacy(const PrivacyText& text,
+                                          std::optional<double> known_delta = {});
+// The objective that such a bound is for.
+inline constexpr Objective kEveryCell{Objective::Kind::kMaxVariance, Weighting::kEqual};
+
+}  // namespace residua

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "residua/basis/basis_kind.h"
+#include "residua/model/attribute.h"
+#include "residua/reconstruct/answer_kind.h"
+#include "residua/select/objective.h"
+
+namespace residua {
+
+// What the command line and the spec choose by a word.
+
+QueryKind ParseQueryKind(std::string_view text);
+std::string_view ToString(QueryKind queries);
+
+// "oblique" or "orthogonal".
+BasisKind ParseBasisKind(std::string_view text);
+
+// "sum-variance", "max-variance" or "p-norm=P".
+Objective ParseObjective(std::string_view text);
+std::string ToString(const Objective& objective);
+
+Weighting ParseWeighting(std::string_view text);
+std::string_view ToString(Weighting weighting);
+
+// "planned", "prefixes" or "cells".
+AnswerKind ParseAnswerKind(std::string_view text);
+
+// What the objective weighs by when nobody says: every cell alike.
+Weighting DefaultWeighting(Objective::Kind kind);
+
+}  // namespace residua

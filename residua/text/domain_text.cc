@@ -1,0 +1,113 @@
+#include "residua/text/domain_text.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "residua/base/error.h"
+#include "residua/base/number_text.h"
+#include "residua/base/shown_text.h"
+#include "residua/text/choice_text.h"
+#include "residua/text/pieces.h"
+
+namespace residua {
+namespace {
+
+// More attributes than any table has; the bound keeps a slip such as 10*1000000000 from eating
+// memory.
+constexpr int64_t kMaxAttributes = 100'000;
+
+Phrase DomainOption() { return {Phrase::Kind::kOption, {"domain"}}; }
+
+// Of a name, when looking for the one that was meant: comparing takes time by the square of it.
+constexpr size_t kMaxCompared = 64;
+
+int EditDistance(std::string_view a, std::string_view b) {
+  std::vector<int> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = static_cast<int>(j);
+  for (size_t i = 1; i <= a.size(); ++i) {
+    int diagonal = std::exchange(row[0], static_cast<int>(i));
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const int substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+Domain ParseDomain(std::string_view text) {
+  if (Trim(text).empty()) {
+    Fail(ErrorKind::kBadInput, "{} is empty; give sizes such as 100,50,7*3", DomainOption());
+  }
+  std::vector<Attribute> attributes;
+  for (const std::string_view item : Split(text, ',')) {
+    const auto [head, count_text] = Cut(item, '*');
+    const auto [size_text, queries_text] = Cut(head, ':');
+    const std::optional<int64_t> size = ParseInteger(size_text);
+    const std::optional<int64_t> count = count_text ? ParseInteger(*count_text) : 1;
+    if (!size || !count || *count < 1) {
+      Fail(ErrorKind::kBadInput,
+           "{}: '{}' is not SIZE[:QUERIES][*COUNT]; write it like 100, 7*3 or 100:identity*2",
+           DomainOption(), item);
+    }
+    if (*count > kMaxAttributes - static_cast<int64_t>(attributes.size())) {
+      Fail(ErrorKind::kTooLarge, "{}: '{}' makes more than {} attributes", DomainOption(), item,
+           kMaxAttributes);
+    }
+    for (int64_t k = 0; k < *count; ++k) {
+      Attribute attribute;
+      attribute.name = std::to_string(attributes.size());
+      attribute.size = *size;
+      attribute.queries = queries_text ? ParseQueryKind(*queries_text) : QueryKind::kIdentity;
+      if (attribute.queries == QueryKind::kHierarchy || attribute.queries == QueryKind::kCustom) {
+        Fail(ErrorKind::kBadInput,
+             "{}: '{}' needs its groups or its matrix; describe the attribute in a spec file",
+             DomainOption(), item);
+      }
+      attributes.push_back(std::move(attribute));
+    }
+  }
+  return Domain(std::move(attributes));
+}
+
+int FindAttribute(const Domain& domain, std::string_view name) {
+  if (const auto index = domain.Find(name)) return *index;
+  if (domain[0].name == "0") {
+    Fail(ErrorKind::kBadInput, "there is no attribute '{}'; attributes are numbered 0 to {}",
+         ShownText(name), domain.size() - 1);
+  }
+  int closest = 0;
+  int least = INT32_MAX;
+  for (int i = 0; i < domain.size(); ++i) {
+    const int distance = EditDistance(name.substr(0, kMaxCompared),
+                                      std::string_view(domain[i].name).substr(0, kMaxCompared));
+    if (distance < least) {
+      least = distance;
+      closest = i;
+    }
+  }
+  Fail(ErrorKind::kBadInput, "there is no attribute '{}'; did you mean '{}'?", ShownText(name),
+       ShownText(domain[closest].name));
+}
+
+AttributeSet ParseAttributeSet(std::string_view text, const Domain& domain) {
+  std::vector<int> indices;
+  if (Trim(text).empty() || (text == "total" && !domain.Find("total"))) return indices;
+  for (const std::string_view item : Split(text, ',')) {
+    if (const auto index = domain.Find(item)) {
+      indices.push_back(*index);
+    } else if (const auto number = ParseInteger(item);
+               number && *number >= 0 && *number < domain.size()) {
+      indices.push_back(static_cast<int>(*number));
+    } else {
+      indices.push_back(FindAttribute(domain, item));
+    }
+  }
+  return domain.MakeSet(std::move(indices));
+}
+
+}  // namespace residua

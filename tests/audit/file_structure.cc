@@ -1,0 +1,111 @@
+#include "tests/audit/file_structure.h"
+
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "residua/data/duckdb_connection.h"
+#include "residua/files/file.h"
+
+namespace residua::audit {
+namespace {
+
+// Each row of the result as one line.
+std::string Lines(DuckDbConnection* connection, const std::string& columns,
+                  const std::string& from) {
+  std::string lines;
+  connection->Stream("SELECT concat_ws('|', " + columns + ") FROM " + from,
+                     [&](const DuckDbChunk& chunk) {
+                       for (int64_t row = 0; row < chunk.num_rows(); ++row) {
+                         lines += std::string(TextOf(chunk.Values<duckdb_string_t>(0)[row])) + "\n";
+                       }
+                     });
+  return lines;
+}
+
+// An interval is as noisy as its estimate, a digest as what it covers.
+bool IsNoisy(const std::string& column) {
+  return column == "estimate" || column == "ci_lower" || column == "ci_upper" || column == "digest";
+}
+
+// What of a row is not noisy.
+std::string RowColumns(const std::vector<DuckDbColumn>& columns) {
+  std::string shown = "'row'";
+  for (const DuckDbColumn& column : columns) {
+    const std::string name = SqlName(column.name);
+    if (column.name == "values" || column.name == "wide_values") {
+      shown += ", len(" + name + ")";
+    } else if (!IsNoisy(column.name)) {
+      shown += ", " + name + "::VARCHAR";
+    }
+  }
+  return shown;
+}
+
+std::string StructureOfParquet(const std::string& name) {
+  DuckDbConnection connection = DuckDbConnection::InMemory(name, name);
+  const std::string file = "(" + SqlText(name) + ")";
+  std::string structure =
+      Lines(&connection, "name, type, num_children, logical_type, repetition_type",
+            "parquet_schema" + file);
+  structure += Lines(&connection, "decode(key), decode(value)", "parquet_kv_metadata" + file);
+  structure += Lines(&connection, "num_rows, num_row_groups, format_version, created_by",
+                     "parquet_file_metadata" + file);
+  structure +=
+      Lines(&connection,
+            "row_group_id, row_group_num_rows, path_in_schema, num_values, type, compression",
+            "parquet_metadata" + file);
+  const std::string from = "read_parquet" + file;
+  return structure +
+         Lines(&connection, RowColumns(connection.Describe("SELECT * FROM " + from)), from);
+}
+
+std::vector<std::string> Fields(const std::string& line) {
+  std::vector<std::string> fields;
+  std::istringstream stream(line + ",");
+  for (std::string field; std::getline(stream, field, ',');) fields.push_back(field);
+  return fields;
+}
+
+// Of files whose labels hold no commas and quotes.
+std::string StructureOfCsv(const std::string& text) {
+  std::istringstream stream(text);
+  std::string line;
+  std::getline(stream, line);
+  const std::vector<std::string> names = Fields(line);
+  std::string structure = line + "\n";
+  while (std::getline(stream, line)) {
+    const std::vector<std::string> fields = Fields(line);
+    structure += std::to_string(fields.size());
+    for (size_t k = 0; k < fields.size(); ++k) {
+      if (k >= names.size() || !IsNoisy(names[k])) structure += "," + fields[k];
+    }
+    structure += "\n";
+  }
+  return structure;
+}
+
+}  // namespace
+
+std::string StructureOfFolder(const std::filesystem::path& folder) {
+  std::set<std::filesystem::path> paths;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    paths.insert(entry.path());
+  }
+  std::string structure;
+  for (const std::filesystem::path& path : paths) {
+    structure += path.lexically_relative(folder).string() + "\n";
+    if (std::filesystem::is_directory(path)) continue;
+    if (path.extension() == ".parquet") {
+      structure += StructureOfParquet(path.string());
+    } else if (path.extension() == ".csv") {
+      structure += StructureOfCsv(ReadFile(path));
+    } else {
+      structure += ReadFile(path) + "\n";
+    }
+  }
+  return structure;
+}
+
+}  // namespace residua::audit

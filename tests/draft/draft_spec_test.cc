@@ -1,0 +1,482 @@
+#include "residua/draft/draft_spec.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "residua/base/error.h"
+#include "residua/data/data_source.h"
+#include "residua/draft/column_summary.h"
+#include "residua/draft/round_cuts.h"
+#include "residua/files/spec.h"
+#include "residua/text/toml_text.h"
+#include "tests/fixtures/folder_test.h"
+
+namespace residua {
+namespace {
+
+using Names = std::vector<std::string>;
+
+class DraftSpecTest : public FolderTest {
+ protected:
+  // The draft of a file, read back as a spec: every attribute is marked, and the file fits its
+  // domain without a row dropped.
+  static Spec Drafted(const std::string& path) {
+    const Spec spec = ParseSpec(DraftSpec(path, path), "draft.toml");
+    EXPECT_EQ(spec.data.source, path);
+    for (const Attribute& attribute : spec.domain.attributes()) {
+      EXPECT_TRUE(attribute.read_from_data) << attribute.name;
+    }
+    EXPECT_EQ(ReadEncodedTable({path, "", ""}, spec.domain).report.num_rows_dropped, 0);
+    return spec;
+  }
+
+  static Spec DraftedCsv(const std::string& text) {
+    Write("t.csv", text);
+    return Drafted("t.csv");
+  }
+
+  static std::string DraftOfCsv(const std::string& text) {
+    Write("t.csv", text);
+    return DraftSpec("t.csv", "t.csv");
+  }
+
+  static std::string MessageOf(const std::string& path) {
+    try {
+      DraftSpec(path, path);
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
+      return error.what();
+    }
+    return "";
+  }
+};
+
+Names NamesOf(const Spec& spec) {
+  Names names;
+  for (const Attribute& attribute : spec.domain.attributes()) names.push_back(attribute.name);
+  return names;
+}
+
+const Encoding& EncodingOf(const Spec& spec, std::string_view name) {
+  return spec.domain[spec.domain.Find(name).value()].encoding;
+}
+
+IntegerEncoding IntegersOf(const Spec& spec, std::string_view name) {
+  return std::get<IntegerEncoding>(EncodingOf(spec, name).cells);
+}
+
+std::vector<double> CutsOf(const Spec& spec, std::string_view name) {
+  return std::get<CutEncoding>(EncodingOf(spec, name).cells).cuts;
+}
+
+Names ValuesOf(const Spec& spec, std::string_view name) {
+  return std::get<ValueEncoding>(EncodingOf(spec, name).cells).values;
+}
+
+// A header, then a row for each number up to `count`.
+template <typename Row>
+std::string Csv(std::string_view header, int count, const Row& row) {
+  std::string text = fmt::format("{}\n", header);
+  for (int k = 0; k < count; ++k) text += row(k) + "\n";
+  return text;
+}
+
+TEST_F(DraftSpecTest, WritesTheWholeSpec) {
+  EXPECT_EQ(
+      DraftOfCsv("age,sex\n3,m\n9,f\n3,\n"),
+      R"(# Drafted by residua init: a start, to be edited. It was read from the data; do not publish it.
+#
+# The domain must be public knowledge, for which cells there are can reveal the data: the age of the
+# oldest person, a rare illness. Replace each domain by what is known without looking at the data,
+# then remove its line check = "read from the data". residua release and residua measure refuse the
+# spec until then.
+
+[data]
+source = "t.csv"
+
+[privacy]
+epsilon = 1.0  # less is more private and noisier; residua plan shows the errors beforehand
+delta = 1e-9   # far below 1 / the number of people
+# What is protected is one row. If one person may have several, name the column that says whose a
+# row is, and the most rows of one person to count:
+# identifier = "COLUMN"
+# max_rows = 1
+
+[attributes.age]
+integers = [3, 9]
+check = "read from the data"
+
+[attributes.sex]
+values = ["f", "m"]
+null = true
+check = "read from the data"
+
+[workload]
+# "<=2" asks for the total, the table of each attribute and the table of each pair; "<=3" adds the
+# triples, and "cells<=1000" asks for every table of at most 1000 cells.
+# Single tables, beside it or in its place: tables = [["age", "sex"]]
+marginals = "<=2"
+)");
+}
+
+TEST_F(DraftSpecTest, ListsIntegersUpToAThousandOfThem) {
+  const Spec spec = DraftedCsv("a,b,c,d\n1,1,-5, +7\n1000,1001,5.0,7e0\n1,1,0,8\n");
+  EXPECT_EQ(IntegersOf(spec, "a"), (IntegerEncoding{1, 1000}));
+  EXPECT_EQ(CutsOf(spec, "b"), (std::vector<double>{1})) << "all that parts two values";
+  EXPECT_EQ(IntegersOf(spec, "c"), (IntegerEncoding{-5, 5})) << "5.0 is read as an integer";
+  EXPECT_EQ(IntegersOf(spec, "d"), (IntegerEncoding{7, 8}));
+}
+
+TEST_F(DraftSpecTest, IntegersBeyond64BitsAreCut) {
+  const Spec spec =
+      DraftedCsv("a,b\n9223372036854775807,99999999999999999999\n-9223372036854775808,0\n");
+  EXPECT_GE(CutsOf(spec, "a").size(), 1);
+  EXPECT_GE(CutsOf(spec, "b").size(), 1);
+}
+
+TEST_F(DraftSpecTest, CutsNumbersAtReadablePlaces) {
+  const Spec spec = DraftedCsv(Csv("income,share", 999, [](int k) {
+    return fmt::format("{},{}", k % 500 * 200, (k % 500 + 0.5) / 500);
+  }));
+  EXPECT_EQ(CutsOf(spec, "income"), (std::vector<double>{10000, 20000, 25000, 50000, 100000}));
+  EXPECT_EQ(CutsOf(spec, "share"), (std::vector<double>{0.1, 0.2, 0.25, 0.5, 1}));
+}
+
+TEST_F(DraftSpecTest, NanAndInfinitiesBreakNothing) {
+  const Spec spec = DraftedCsv(
+      "a,b,c,d\n1,1.5,nan,1\n2,inf,inf,-inf\nnan,NaN,nan,2\n3,-Infinity,inf,3\n,2.5,nan,2\n");
+  EXPECT_EQ(IntegersOf(spec, "a"), (IntegerEncoding{1, 3}));
+  EXPECT_TRUE(EncodingOf(spec, "a").null_cell);
+  EXPECT_EQ(EncodingOf(spec, "a").outside, OutsidePolicy::kNull);
+  EXPECT_GE(CutsOf(spec, "b").size(), 1);
+  EXPECT_TRUE(EncodingOf(spec, "b").null_cell) << "for the NaN";
+  EXPECT_EQ(ValuesOf(spec, "c"), (Names{"inf", "nan"})) << "no number among them: words";
+  EXPECT_GE(CutsOf(spec, "d").size(), 1);
+  EXPECT_FALSE(EncodingOf(spec, "d").null_cell) << "an infinity has a cell";
+}
+
+TEST_F(DraftSpecTest, ListsUpToFiftyTexts) {
+  const auto text = [](int k) { return fmt::format("v{:02}", k); };
+  const auto row = [&](int num_values) {
+    return [&, num_values](int k) { return text(k % num_values) + ",x" + (k % 2 ? "1" : ""); };
+  };
+  const Spec fifty = DraftedCsv(Csv("a,b", 120, row(50)));
+  Names expected;
+  for (int k = 0; k < 50; ++k) expected.push_back(text(k));
+  EXPECT_EQ(ValuesOf(fifty, "a"), expected);
+  const std::string draft = DraftOfCsv(Csv("a,b", 120, row(51)));
+  EXPECT_NE(draft.find("# a is left out: text with more than 50 different values. List"),
+            std::string::npos)
+      << draft;
+  EXPECT_EQ(NamesOf(ParseSpec(draft, "t.toml")), (Names{"b"}));
+}
+
+TEST_F(DraftSpecTest, SaysWhenMostOfATextIsNumbers) {
+  const std::string draft = DraftOfCsv(Csv("a,b", 120, [](int k) {
+    return fmt::format("{},{}", k % 60 == 7 ? "unknown" : std::to_string(k % 60), k % 2);
+  }));
+  EXPECT_NE(draft.find("# a is left out: most values are numbers and some are text."),
+            std::string::npos)
+      << draft;
+}
+
+TEST_F(DraftSpecTest, SuggestsIdentifiers) {
+  const std::string draft = DraftOfCsv(Csv("id,name,weight,near,sex", 60, [](int k) {
+    return fmt::format("{},n{},{},{},{}", k, k, k + 0.5, std::max(k, 1), k % 2);
+  }));
+  EXPECT_NE(draft.find("# identifier = \"id\"\n# identifier = \"name\"\n# max_rows = 1\n"),
+            std::string::npos)
+      << draft;
+  EXPECT_NE(draft.find("# id is left out: every value differs"), std::string::npos);
+  const Spec spec = ParseSpec(draft, "t.toml");
+  EXPECT_EQ(NamesOf(spec), (Names{"weight", "near", "sex"})) << "one repetition is enough";
+
+  const auto few = [](int k) { return fmt::format("{},n{}", k, k); };
+  EXPECT_EQ(NamesOf(DraftedCsv(Csv("id,name", 50, few))), (Names{"id", "name"}))
+      << "few rows differ by chance";
+}
+
+TEST_F(DraftSpecTest, LeavesOutWhatHasOneValueOrNone) {
+  const std::string draft = DraftOfCsv("one,none,gap,number,sex\nx,,x,5,m\nx,,,5.0,f\n");
+  EXPECT_NE(draft.find("# one is left out: it has one value, which needs no attribute.\n"),
+            std::string::npos);
+  EXPECT_NE(draft.find("# none is left out: every value is missing.\n"), std::string::npos);
+  EXPECT_NE(draft.find("# number is left out: it has one value"), std::string::npos);
+  const Spec spec = DraftedCsv("one,none,gap,number,sex\nx,,x,5,m\nx,,,5.0,f\n");
+  EXPECT_EQ(NamesOf(spec), (Names{"gap", "sex"}));
+  EXPECT_EQ(spec.domain[0].size, 2) << "a value, and missing";
+}
+
+TEST_F(DraftSpecTest, QuotesHostileNamesAndValues) {
+  // The names and values of the data, each as CSV has it.
+  const Names hostile = {"a b",
+                         "a.b",
+                         "it's",
+                         "a\"b",
+                         "back\\slash",
+                         "[x]",
+                         "# hash",
+                         "\xc3\xa9",
+                         "\x02\x1f\x7f",
+                         "tab\there",
+                         "\xf0\x9f\x98\x80",
+                         "= true",
+                         "'''",
+                         "\"\"\"",
+                         "\\u0041",
+                         "{}",
+                         "%s",
+                         "\xe2\x80\xa8",
+                         "\xc2\x85",
+                         " lead",
+                         "attributes",
+                         "end\\"};
+  const auto quoted = [](const std::string& text) {
+    std::string field = "\"";
+    for (const char c : text) field += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return field + "\"";
+  };
+  std::string header;
+  std::string rows;
+  for (const std::string& name : hostile) {
+    header += quoted(name) + ",";
+    std::string row;
+    for (size_t k = 0; k < hostile.size(); ++k) row += quoted(name) + ",";
+    rows += row + quoted("line\n\r\nbreak " + name) + "\n";
+  }
+  const Spec spec = DraftedCsv(header + "last\n" + rows);
+  Names expected = hostile;
+  expected.emplace_back("last");
+  EXPECT_EQ(NamesOf(spec), expected);
+  Names sorted = hostile;
+  std::sort(sorted.begin(), sorted.end());
+  EXPECT_EQ(ValuesOf(spec, "a b"), sorted);
+}
+
+TEST_F(DraftSpecTest, EveryByteOfTextSurvives) {
+  Sql("", {"COPY (SELECT chr(k::INTEGER) || 'x' || chr(0) || chr(k::INTEGER) AS v FROM range(1, 40)"
+           " t(k)) TO 't.parquet'",
+           "COPY (SELECT '\\xAA\\x00\\xFF'::BLOB AS v UNION ALL SELECT 'b'::BLOB) TO "
+           "'blob.parquet'"});
+  const Spec spec = Drafted("t.parquet");
+  EXPECT_EQ(ValuesOf(spec, "v").front(), std::string("\x01x\0\x01", 4));
+  EXPECT_EQ(ValuesOf(spec, "v").size(), 39);
+  EXPECT_EQ(ValuesOf(Drafted("blob.parquet"), "v").size(), 2);
+}
+
+TEST_F(DraftSpecTest, SaysWhichNamesCannotBeUsed) {
+  const std::string draft = DraftOfCsv(",a,b,a,\n1,2,3,4,5\n2,3,4,5,6\n");
+  EXPECT_NE(draft.find("# Column 1 is left out: it has no name; give it one in the data.\n"),
+            std::string::npos)
+      << draft;
+  EXPECT_NE(draft.find("# Column 5 is left out"), std::string::npos);
+  const std::string twice = "# a is left out: 2 columns have this name; rename all but one.\n";
+  EXPECT_NE(draft.find(twice), std::string::npos);
+  EXPECT_EQ(draft.find(twice), draft.rfind(twice)) << "said once";
+  EXPECT_EQ(NamesOf(ParseSpec(draft, "t.toml")), (Names{"b"}));
+}
+
+TEST_F(DraftSpecTest, ReadsCsvAsMeasuringDoes) {
+  const Spec spec = DraftedCsv(
+      "\xef\xbb\xbfname;age;\"net; income\"\r\n\"a;\"\"b\"\"\";3;1,5\r\n\"two\nlines\";4;\r\n");
+  EXPECT_EQ(NamesOf(spec), (Names{"name", "age", "net; income"}));
+  EXPECT_EQ(ValuesOf(spec, "name"), (Names{"a;\"b\"", "two\nlines"}));
+  Write("t.tsv", "a\tb\n1\tx y\n2\tz\n");
+  EXPECT_EQ(ValuesOf(Drafted("t.tsv"), "b"), (Names{"x y", "z"}));
+}
+
+TEST_F(DraftSpecTest, ReadsTypedColumns) {
+  Sql("",
+      {"COPY (SELECT (k % 7)::UTINYINT AS small, k * 1000 AS large, (k % 9)::DOUBLE AS whole, "
+       "(k % 9 + 0.5)::DECIMAL(9,2) AS money, k % 2 = 0 AS truth, DATE '2024-01-01' + (k % "
+       "3)::INTEGER AS day, (k % 5)::HUGEINT * 10::HUGEINT ** 20 AS huge, [k] AS list, {'a': k} "
+       "AS pair, (CASE k % 3 WHEN 0 THEN NULL ELSE 'a' || (k % 3) END) AS label, "
+       "'10'::BIT AS bits, ['lo', 'hi'][k % 2 + 1]::ENUM('lo', 'hi') AS level, k AS id FROM "
+       "range(60) t(k), range(1)) TO 't.parquet'"});
+  const std::string draft = DraftSpec("t.parquet", "t.parquet");
+  const Spec spec = Drafted("t.parquet");
+  EXPECT_EQ(NamesOf(spec),
+            (Names{"small", "whole", "money", "truth", "day", "huge", "label", "level"}))
+      << draft;
+  EXPECT_EQ(IntegersOf(spec, "small"), (IntegerEncoding{0, 6}));
+  EXPECT_EQ(IntegersOf(spec, "whole"), (IntegerEncoding{0, 8}));
+  EXPECT_GE(CutsOf(spec, "money").size(), 5);
+  EXPECT_EQ(ValuesOf(spec, "truth"), (Names{"false", "true"}));
+  EXPECT_EQ(ValuesOf(spec, "day"), (Names{"2024-01-01", "2024-01-02", "2024-01-03"}));
+  EXPECT_EQ(ValuesOf(spec, "level"), (Names{"hi", "lo"}));
+  EXPECT_TRUE(EncodingOf(spec, "label").null_cell);
+  EXPECT_NE(draft.find("# list is left out: of type BIGINT[]"), std::string::npos) << draft;
+  EXPECT_NE(draft.find("# pair is left out: of type STRUCT("), std::string::npos) << draft;
+}
+
+TEST_F(DraftSpecTest, ReadsJson) {
+  std::string lines;
+  for (int k = 0; k < 30000; ++k) {
+    lines += fmt::format("{{\"age\": {}, \"sex\": {}, \"tags\": [1]{}}}\n", k % 90,
+                         k % 3 ? "\"f\"" : "null", k < 29999 ? "" : ", \"late\": true");
+  }
+  Write("t.jsonl", lines);
+  const Spec spec = Drafted("t.jsonl");
+  EXPECT_EQ(NamesOf(spec), (Names{"age", "sex", "late"})) << "also what the last record alone has";
+  EXPECT_EQ(IntegersOf(spec, "age"), (IntegerEncoding{0, 89}));
+  EXPECT_TRUE(EncodingOf(spec, "sex").null_cell);
+  Write("t.json", R"([{"a": 1, "b": "x"}, {"a": 2.5, "b": "y"}])");
+  EXPECT_EQ(NamesOf(Drafted("t.json")), (Names{"a", "b"}));
+}
+
+TEST_F(DraftSpecTest, SaysWhenPairsAreTooManyCells) {
+  const auto row = [](int k) {
+    std::string fields = std::to_string(k % 999);
+    for (int column = 1; column < 6; ++column) fields += fmt::format(",{}", k * column % 999);
+    return fields;
+  };
+  const std::string draft = DraftOfCsv(Csv("a,b,c,d,e,f", 1998, row));
+  EXPECT_NE(draft.find("# As drafted these are 1"), std::string::npos) << draft;
+  EXPECT_EQ(DraftOfCsv("a,b\n1,2\n2,1\n").find("As drafted"), std::string::npos);
+}
+
+TEST_F(DraftSpecTest, RefusesWhatHasNothingToDraftFrom) {
+  Write("empty.csv", "");
+  EXPECT_EQ(MessageOf("empty.csv"),
+            "empty.csv: the file is empty; its first line must name the columns");
+  Write("header.csv", "a,b\n");
+  const std::string no_rows =
+      ": there are no rows to look at; name a file that has some, or write the spec by hand";
+  EXPECT_EQ(MessageOf("header.csv"), "header.csv" + no_rows);
+  Sql("", {"COPY (SELECT 1 AS a WHERE false) TO 'empty.parquet'"});
+  EXPECT_EQ(MessageOf("empty.parquet"), "empty.parquet" + no_rows);
+  Write("a.xlsx", "x");
+  EXPECT_EQ(MessageOf("a.xlsx"),
+            "a.xlsx: not a kind of file that is read; use .csv, .tsv, .parquet, .json, .jsonl or "
+            ".ndjson");
+  EXPECT_EQ(MessageOf("none.csv"), "none.csv: no such file; see that the path is right");
+  EXPECT_EQ(MessageOf("."), ".: a directory; name one file in it");
+  Write("same.csv", "a,a\n1,2\n");
+  EXPECT_EQ(MessageOf("same.csv"),
+            "same.csv: no column can be read; each needs a name of its own and plain values");
+  Write("ragged.csv", "a,b\n1,2\n3\n");
+  EXPECT_NE(MessageOf("ragged.csv"), "");
+}
+
+TEST_F(DraftSpecTest, ADraftWithoutAttributesSaysSo) {
+  const std::string draft = DraftOfCsv("a\nx\nx\n");
+  EXPECT_NE(draft.find("# No column can be drafted; describe at least one"), std::string::npos);
+}
+
+// Whatever the columns hold, the draft is a spec that the data fits.
+TEST_F(DraftSpecTest, RandomFilesFitTheirDraft) {
+  std::mt19937 random(7);
+  const Names pool = {"",        "0",    "1",     "-3",     "2.5", "1e300",
+                      "-1e-300", "nan",  "inf",   "x",      "y y", "007",
+                      " 4 ",     "1e5",  "12345", "\"q,\"", "+8",  "9007199254740993",
+                      "1e400",   "0x10", "true",  "NULL",   "1,5", "-0"};
+  int num_attributes = 0;
+  for (int file = 0; file < 40; ++file) {
+    const size_t num_columns = 1 + random() % 5;
+    std::vector<Names> choices(num_columns);
+    std::string text;
+    for (size_t c = 0; c < num_columns; ++c) {
+      text += fmt::format("{}c{}", c ? "," : "", c);
+      const size_t num_choices = 1 + random() % 6;
+      for (size_t k = 0; k < num_choices; ++k) choices[c].push_back(pool[random() % pool.size()]);
+    }
+    text += ",last\n";
+    const size_t num_rows = 1 + random() % 80;
+    for (size_t row = 0; row < num_rows; ++row) {
+      for (const Names& choice : choices) {
+        std::string value = choice[random() % choice.size()];
+        if (value.find(',') != std::string::npos && value[0] != '"') value = "\"" + value + "\"";
+        text += value + ",";
+      }
+      text += row % 2 ? "a\n" : "b\n";
+    }
+    if (num_rows < 2) continue;
+    num_attributes += DraftedCsv(text).domain.size();
+    if (HasFailure()) FAIL() << text << DraftSpec("t.csv", "t.csv");
+  }
+  EXPECT_GT(num_attributes, 80);
+}
+
+TEST(ColumnSummaryTest, FindsRepetitionsAmongMany) {
+  DuplicateDetector all;
+  DuplicateDetector some;
+  for (int k = 0; k < 1'000'000; ++k) {
+    all.Add(std::to_string(k));
+    some.Add(std::to_string(k % 990'000));
+  }
+  EXPECT_TRUE(all.all_different());
+  EXPECT_FALSE(some.all_different());
+}
+
+TEST(ColumnSummaryTest, SamplesEvenly) {
+  ColumnSummary summary;
+  for (int64_t k = 0; k < 1'000'000; ++k) summary.Add(k);
+  EXPECT_EQ(summary.first(), 0);
+  EXPECT_EQ(summary.last(), 999'999);
+  std::vector<double> sample = summary.sample();
+  std::sort(sample.begin(), sample.end());
+  // Five standard deviations of a median of a sample of 4096.
+  EXPECT_NEAR(sample[sample.size() / 2], 5e5, 5 * 1e6 / 2 / 64);
+}
+
+TEST(RoundCutsTest, FollowTheSample) {
+  const auto cuts_of = [](double first, double step, int count, bool whole) {
+    std::vector<double> sample;
+    for (int k = 0; k < count; ++k) sample.push_back(first + step * k);
+    return RoundCuts(sample, whole);
+  };
+  using Cuts = std::vector<double>;
+  EXPECT_EQ(cuts_of(18, 0.5, 140, false), (Cuts{20, 30, 40, 50, 60, 70, 80}));
+  EXPECT_EQ(cuts_of(1'000'000, 1, 1001, true), (Cuts{1000000, 1000250, 1000500, 1000750, 1001000}));
+  EXPECT_EQ(cuts_of(-50, 1, 101, true), (Cuts{-50, -25, -20, -10, 0, 10, 20, 25, 50}));
+  EXPECT_EQ(cuts_of(1, 1, 3, true), (Cuts{1, 2}));
+  EXPECT_EQ(cuts_of(3.7, 0, 10, false), (Cuts{2.5}));
+  // Nine tenths are zero: the others are parted by value.
+  Cuts sample(900, 0.0);
+  for (int k = 1; k <= 100; ++k) sample.push_back(100.0 * k);
+  EXPECT_EQ(RoundCuts(sample, true), (Cuts{0, 2000, 2500, 5000, 10000}));
+}
+
+TEST(RoundCutsTest, AreFiniteAndIncreaseWhateverTheSample) {
+  constexpr double kMax = std::numeric_limits<double>::max();
+  constexpr double kTiny = std::numeric_limits<double>::denorm_min();
+  std::mt19937_64 random(1);
+  std::vector<std::vector<double>> samples = {
+      {kMax}, {-kMax, kMax}, {kTiny}, {-kTiny, 0, kTiny}, {0x1p53, 0x1p53 + 2, 0x1p63}, {0, -0.0}};
+  for (int k = 0; k < 500; ++k) {
+    const double scale = std::pow(10, static_cast<double>(random() % 600) - 300);
+    const double centre = static_cast<double>(random() % 3) * scale * 1e6;
+    std::vector<double> sample;
+    for (int row = 0; row < 100; ++row) {
+      sample.push_back(centre + scale * std::normal_distribution<double>()(random));
+    }
+    samples.push_back(std::move(sample));
+  }
+  for (const std::vector<double>& sample : samples) {
+    for (const bool whole : {false, true}) {
+      const std::vector<double> cuts = RoundCuts(sample, whole);
+      ASSERT_FALSE(cuts.empty());
+      EXPECT_LE(cuts.size(), 10);
+      EXPECT_TRUE(cuts.size() >= 5 || whole || sample.size() < 100);
+      for (size_t k = 0; k < cuts.size(); ++k) {
+        EXPECT_TRUE(std::isfinite(cuts[k]));
+        EXPECT_TRUE(k == 0 || cuts[k - 1] < cuts[k]);
+      }
+    }
+  }
+}
+
+TEST(TomlTextTest, QuotesKeysThatNeedIt) {
+  EXPECT_EQ(TomlKey("net_income-2"), "net_income-2");
+  EXPECT_EQ(TomlKey("net income"), "\"net income\"");
+  EXPECT_EQ(TomlKey(""), "\"\"");
+  EXPECT_EQ(TomlString("a\"\\\n\t\r\x7f"), "\"a\\\"\\\\\\n\\t\\u000D\\u007F\"");
+}
+
+}  // namespace
+}  // namespace residua

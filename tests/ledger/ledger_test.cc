@@ -1,0 +1,266 @@
+#include "residua/ledger/ledger.h"
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <thread>
+
+#include "residua/base/error.h"
+#include "residua/files/file.h"
+
+namespace residua {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kOneRow = "add or remove one row";
+using Kind = LedgerEntry::Kind;
+
+class LedgerTest : public testing::Test {
+ protected:
+  LedgerTest() {
+    std::string name = testing::TempDir() + "ledger_XXXXXX";
+    folder_ = mkdtemp(name.data());
+    path_ = folder_ / "people.ledger";
+  }
+  ~LedgerTest() override { fs::remove_all(folder_); }
+
+  static bool Refused(Ledger& ledger, const Ledger::Spend& spend) {
+    try {
+      ledger.Reserve(spend);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kRefused);
+      return true;
+    }
+    return false;
+  }
+
+  // With SQLite itself.
+  void Sql(const std::string& sql) const {
+    sqlite3* database = nullptr;
+    ASSERT_EQ(sqlite3_open(path_.c_str(), &database), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
+        << sqlite3_errmsg(database);
+    sqlite3_close(database);
+  }
+
+  fs::path folder_;
+  fs::path path_;
+};
+
+TEST_F(LedgerTest, SpendsUpToTheGrantAndNotAHairMore) {
+  Ledger ledger = Ledger::OpenOrCreate(path_, Rational(1, 3), kOneRow);
+  ledger.Confirm(ledger.Reserve({Rational(1, 6), 1e-9, "a", "one.parquet", kOneRow, false}), "");
+  EXPECT_TRUE(Refused(ledger, {Rational(1, 6) + Rational(1, 1000000000), 1e-9, "b", "two.parquet",
+                               kOneRow, false}));
+  ledger.Reserve({Rational(1, 6), 1e-9, "b", "two.parquet", kOneRow, false});
+  EXPECT_EQ(ledger.CurrentBalance().spent, Rational(1, 3)) << "exactly, in rationals";
+  EXPECT_TRUE(
+      Refused(ledger, {Rational(1, 1000000000), 1e-9, "c", "three.parquet", kOneRow, false}));
+  const std::vector<LedgerEntry> entries = ledger.Entries();
+  ASSERT_EQ(entries.size(), 5u);
+  EXPECT_EQ(entries[0].kind, Kind::kGrant);
+  EXPECT_EQ(entries[1].kind, Kind::kConfirmed);
+  EXPECT_EQ(entries[2].kind, Kind::kRefused);
+  EXPECT_EQ(entries[3].kind, Kind::kReserved);
+  EXPECT_EQ(entries[4].kind, Kind::kRefused);
+}
+
+TEST_F(LedgerTest, APlanIsMeasuredOnce) {
+  Ledger ledger = Ledger::OpenOrCreate(path_, 10, kOneRow);
+  const int64_t id = ledger.Reserve({1, 1e-9, "plan", "m", kOneRow, false});
+  EXPECT_TRUE(Refused(ledger, {1, 1e-9, "plan", "m", kOneRow, false}));
+  EXPECT_FALSE(Refused(ledger, {1, 1e-9, "plan", "m", kOneRow, true}));
+  EXPECT_EQ(ledger.CurrentBalance().spent, 2);
+  ledger.Forgive(id, "the machine lost power before anything was written");
+  EXPECT_EQ(ledger.CurrentBalance().spent, 1);
+}
+
+TEST_F(LedgerTest, ForgivingNeedsAReservedEntryAndAReason) {
+  Ledger ledger = Ledger::OpenOrCreate(path_, 10, kOneRow);
+  const int64_t reserved = ledger.Reserve({1, 1e-9, "a", "m", kOneRow, false});
+  const int64_t confirmed = ledger.Reserve({2, 1e-9, "b", "n", kOneRow, false});
+  ledger.Confirm(confirmed, "");
+  EXPECT_THROW(ledger.Forgive(reserved, " "), Error);
+  EXPECT_THROW(ledger.Forgive(confirmed, "please"), Error);
+  EXPECT_THROW(ledger.Forgive(99, "please"), Error);
+  EXPECT_EQ(ledger.CurrentBalance().spent, 3);
+  ledger.Forgive(reserved, "nothing was published");
+  EXPECT_EQ(ledger.CurrentBalance().spent, 2);
+  EXPECT_THROW(ledger.Forgive(reserved, "again"), Error);
+  EXPECT_NE(ledger.Entries()[1].what.find("nothing was published"), std::string::npos);
+}
+
+TEST_F(LedgerTest, GrantsAddUp) {
+  Ledger ledger = Ledger::OpenOrCreate(path_, 1, kOneRow);
+  ledger.Grant(Rational(1, 2), "board");
+  EXPECT_THROW(ledger.Grant(0, "nothing"), Error);
+  EXPECT_THROW(ledger.Grant(-1, "less"), Error);
+  EXPECT_EQ(ledger.CurrentBalance().granted, Rational(3, 2));
+  // Opening again with another first grant changes nothing.
+  EXPECT_EQ(Ledger::OpenOrCreate(path_, 100, kOneRow).CurrentBalance().granted, Rational(3, 2));
+}
+
+// Twelve processes race for a budget that seven of them fit into; ten more race to create a ledger.
+TEST_F(LedgerTest, ConcurrentProcessesNeverOverspend) {
+  std::vector<pid_t> children;
+  for (int k = 0; k < 12; ++k) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      try {
+        Ledger ledger = Ledger::OpenOrCreate(path_, 7, kOneRow);
+        const int64_t id =
+            ledger.Reserve({1, 1e-9, "plan" + std::to_string(k), "m", kOneRow, false});
+        ledger.Confirm(id, "");
+        _exit(0);
+      } catch (const Error& error) {
+        _exit(error.kind() == ErrorKind::kRefused ? 1 : 2);
+      }
+    }
+    children.push_back(child);
+  }
+  int spent = 0;
+  int refused = 0;
+  for (const pid_t child : children) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    spent += WEXITSTATUS(status) == 0 ? 1 : 0;
+    refused += WEXITSTATUS(status) == 1 ? 1 : 0;
+  }
+  EXPECT_EQ(spent, 7);
+  EXPECT_EQ(refused, 5);
+  const Ledger ledger = Ledger::Open(path_);
+  EXPECT_EQ(ledger.CurrentBalance().spent, 7);
+  EXPECT_EQ(ledger.CurrentBalance().granted, 7) << "created once, granted once";
+}
+
+// However many go on with a spend that was cut off, one of them may publish what it measured.
+TEST_F(LedgerTest, ASpendIsConfirmedOnceAndByItsLastHolder) {
+  Ledger ledger = Ledger::OpenOrCreate(path_, 1, kOneRow);
+  Ledger::Spend spend{1, 1e-9, "plan", folder_ / "m", kOneRow, false, true, "m.one"};
+  const int64_t id = ledger.Reserve(spend);
+  spend.temporary = "m.two";
+  EXPECT_EQ(ledger.Reserve(spend), id) << "the same spend";
+  EXPECT_THROW(ledger.Confirm(id, "m.one"), Error);
+  EXPECT_EQ(ledger.Entries()[1].kind, Kind::kReserved);
+  ledger.Confirm(id, "m.two");
+  EXPECT_THROW(ledger.Confirm(id, "m.two"), Error);
+  EXPECT_TRUE(Refused(ledger, spend)) << "nothing is gone on with that was confirmed";
+  EXPECT_EQ(ledger.CurrentBalance().spent, 1);
+}
+
+TEST_F(LedgerTest, ASpendIsNotTakenFromAProcessAtWork) {
+  Ledger ledger = Ledger::OpenOrCreate(path_, 1, kOneRow);
+  Ledger::Spend spend{1, 1e-9, "plan", folder_ / "m", kOneRow, false, true};
+  {
+    const FileInProgress file(spend.output);
+    spend.temporary = fs::path(file.path()).filename();
+    ledger.Reserve(spend);
+    EXPECT_TRUE(Refused(ledger, spend));
+    EXPECT_THROW(ledger.ConfirmPlaced(spend), Error);
+    spend.resume = false;
+    EXPECT_TRUE(Refused(ledger, spend));
+    spend.resume = true;
+  }
+  ledger.Reserve(spend);
+  std::ofstream(spend.output) << "made meanwhile";
+  EXPECT_TRUE(Refused(ledger, spend));
+  ledger.ConfirmPlaced(spend);
+  EXPECT_EQ(ledger.Entries()[1].kind, Kind::kConfirmed);
+}
+
+// Made by version 0.2, which put a file in place before it confirmed the spend.
+TEST_F(LedgerTest, ALedgerOfAnOlderVersionGoesOn) {
+  Sql(R"(
+    CREATE TABLE entries (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      kind TEXT NOT NULL CHECK (kind IN ('grant', 'reserved', 'confirmed', 'forgiven', 'refused')),
+      time TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now')),
+      pcost TEXT NOT NULL, delta REAL NOT NULL, plan_digest TEXT NOT NULL, what TEXT NOT NULL,
+      unit TEXT NOT NULL DEFAULT 'add or remove one row'
+    ) STRICT;
+    PRAGMA application_id = 1380275017;
+    PRAGMA user_version = 1;
+    INSERT INTO entries (kind, pcost, delta, plan_digest, what) VALUES ('grant', '3', 0, '', 'it'),
+      ('reserved', '1', 1e-9, 'plan', '/nowhere/m');)");
+  Ledger ledger = Ledger::Open(path_);
+  EXPECT_EQ(ledger.CurrentBalance().spent, 1);
+  // Whether the file was in place, and moved away since, cannot be told.
+  const Ledger::Spend spend{1, 1e-9, "plan", "/nowhere/m", kOneRow, false, true, "m.a1B2c3"};
+  EXPECT_TRUE(Refused(ledger, spend));
+  ledger.Forgive(2, "nothing of it was published");
+  EXPECT_EQ(ledger.Reserve(spend), 3);
+  // And the older version goes on with what the newer one changed.
+  Sql(R"(INSERT INTO entries (kind, pcost, delta, plan_digest, what, unit)
+         VALUES ('reserved', '1', 1e-9, 'other', 'n', 'add or remove one row');
+         UPDATE entries SET kind = 'confirmed' WHERE id = 4 AND kind = 'reserved';)");
+  EXPECT_EQ(Ledger::Open(path_).CurrentBalance().spent, 2);
+  EXPECT_EQ(Ledger::Open(path_).Entries()[3].temporary, "");
+}
+
+TEST_F(LedgerTest, AFileInPlaceConfirmsWhatAnOlderVersionReserved) {
+  Ledger ledger = Ledger::OpenOrCreate(path_, 5, kOneRow);
+  const Ledger::Spend spend{1, 1e-9, "plan", folder_ / "m", kOneRow, false, true};
+  ledger.Reserve({1, 1e-9, "plan", folder_ / "elsewhere", kOneRow, false});
+  ledger.ConfirmPlaced(spend);
+  EXPECT_EQ(ledger.Entries()[1].kind, Kind::kConfirmed) << "the folder was moved";
+  ledger.Reserve({1, 1e-9, "plan", folder_ / "third", kOneRow, true});
+  ledger.ConfirmPlaced(spend);
+  EXPECT_EQ(ledger.Entries()[2].kind, Kind::kReserved) << "that is another spend";
+}
+
+// A thread that found the ledger holds a transaction on it while another is still busy making it:
+// closing a descriptor of the same file would drop its lock.
+TEST_F(LedgerTest, MakingALedgerDropsNoLockOnIt) {
+  for (int attempt = 0; attempt < 30; ++attempt) {
+    sqlite3* database = nullptr;
+    std::thread finder([&] {
+      while (!fs::exists(path_)) {
+      }
+      ASSERT_EQ(sqlite3_open(path_.c_str(), &database), SQLITE_OK);
+      sqlite3_busy_timeout(database, 10'000);
+      ASSERT_EQ(sqlite3_exec(database, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+    });
+    Ledger::OpenOrCreate(path_, 1, kOneRow);
+    finder.join();
+    struct stat status = {};
+    ASSERT_EQ(stat(path_.c_str(), &status), 0);
+    const std::string inode = ":" + std::to_string(status.st_ino) + " ";
+    bool is_locked = false;
+    std::ifstream locks("/proc/locks");
+    for (std::string line; std::getline(locks, line);) {
+      is_locked |= line.find(inode) != std::string::npos && line.find("WRITE") != std::string::npos;
+    }
+    EXPECT_TRUE(is_locked) << "attempt " << attempt;
+    sqlite3_close(database);
+    fs::remove(path_);
+  }
+}
+
+TEST_F(LedgerTest, WhatIsNoLedgerIsNotTouched) {
+  EXPECT_THROW(Ledger::Open(path_), Error);
+  EXPECT_FALSE(fs::exists(path_));
+  std::ofstream(path_) << "age,sex\n1,f\n";
+  EXPECT_THROW(Ledger::Open(path_), Error);
+  EXPECT_THROW(Ledger::OpenOrCreate(path_, 1, kOneRow), Error);
+  EXPECT_THROW(Ledger::Open(folder_), Error);
+}
+
+TEST_F(LedgerTest, AddsUpCostsOfOneKindOfNeighboursOnly) {
+  Ledger ledger = Ledger::OpenOrCreate(path_, 10, "replace one row");
+  ledger.Reserve({1, 1e-9, "a", "m", "replace one row", false});
+  EXPECT_TRUE(Refused(ledger, {1, 1e-9, "b", "n", kOneRow, false}));
+  // The refusal itself is no reason to refuse, and a grant is for the same neighbours.
+  ledger.Grant(1, "more");
+  ledger.Reserve({1, 1e-9, "c", "o", "replace one row", false});
+  EXPECT_EQ(ledger.Entries().back().neighbours, "replace one row");
+  EXPECT_EQ(ledger.CurrentBalance().spent, 2);
+}
+
+}  // namespace
+}  // namespace residua

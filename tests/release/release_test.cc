@@ -1,0 +1,86 @@
+#include "residua/release/release.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "residua/base/error.h"
+#include "residua/files/file.h"
+#include "residua/files/measurement_file.h"
+#include "residua/measure/measure.h"
+#include "residua/release/answer_questions.h"
+#include "residua/select/select.h"
+#include "residua/text/domain_text.h"
+#include "tests/fixtures/folder_test.h"
+
+namespace residua {
+namespace {
+
+class ReleaseTest : public FolderTest {
+ protected:
+  ReleaseTest() {
+    const PlanFile plan{Select({ParseDomain("4,3,2"),
+                                {{{MarginalRule::Kind::kUpTo, 2}}, {}},
+                                {},
+                                BudgetFromPcost(ParseRational("1", "pcost")),
+                                {}}),
+                        {}};
+    std::vector<CodeColumn> columns;
+    for (const Attribute& attribute : plan.plan.domain.attributes()) {
+      CodeColumn column = EmptyCodeColumn(attribute);
+      std::visit([](auto& codes) { codes = {0, 1, 1}; }, column);
+      columns.push_back(std::move(column));
+    }
+    MeasurementWriter writer("m.parquet", plan);
+    Measure(plan.plan, EncodedTable(plan.plan.domain, std::move(columns)), {},
+            [&](NoisyResidual&& residual) { writer.Write(residual); });
+    writer.Finish();
+  }
+};
+
+TEST_F(ReleaseTest, SavedInThePlansOrder) {
+  const auto release = Release::Load("m.parquet");
+  std::vector<NoisyResidual> residuals = release->residuals();
+  std::reverse(residuals.begin(), residuals.end());
+  Release(release->plan_file(), residuals).Save("reversed.parquet");
+  EXPECT_EQ(ReadFile("reversed.parquet"), ReadFile("m.parquet"));
+  EXPECT_THROW(release->Save("m.parquet"), Error);
+}
+
+TEST_F(ReleaseTest, FileAnswersAsTheWholeReleaseDoes) {
+  const auto release = Release::Load("m.parquet");
+  const std::vector<std::string> questions = {"", "0=1", "0=1..2 2=0"};
+  const std::vector<Estimate> answers = AnswerQuestions("m.parquet", questions);
+  ASSERT_EQ(answers.size(), questions.size());
+  for (size_t k = 0; k < questions.size(); ++k) {
+    EXPECT_EQ(answers[k].value, release->Answer(questions[k]).value);
+    EXPECT_EQ(answers[k].variance, release->Answer(questions[k]).variance);
+  }
+  EXPECT_THROW(AnswerQuestions("m.parquet", std::vector<std::string>{"0=1 1=1 2=1"}), Error);
+}
+
+TEST_F(ReleaseTest, ComparisonCountsSharedNoiseOnce) {
+  const auto release = Release::Load("m.parquet");
+  const Comparison both = CompareQuestions("m.parquet", "0=1", "0=2", 0.9);
+  const double covariance = release->Covariance(release->Question("0=1"), release->Question("0=2"));
+  EXPECT_EQ(both.covariance, covariance);
+  EXPECT_DOUBLE_EQ(both.correlation,
+                   covariance / std::sqrt(both.first.variance * both.second.variance));
+  EXPECT_DOUBLE_EQ(both.difference.value, both.first.value - both.second.value);
+  EXPECT_DOUBLE_EQ(both.difference.variance,
+                   both.first.variance + both.second.variance - 2 * covariance);
+  EXPECT_NEAR(both.sum.variance, release->Answer("0=1..2").variance, 1e-9);
+}
+
+TEST_F(ReleaseTest, BadConfidenceIsRefusedBeforeTheFileIsRead) {
+  try {
+    CompareQuestions("missing.parquet", "0=1", "0=2", 1);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("a confidence of 1"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace residua
