@@ -279,7 +279,7 @@ TEST_F(MeasureToFileTest, WhatAnOlderVersionReservedIsNotMeasuredForFree) {
   fs::rename("m.parquet", "moved.parquet");
   MeasureRequest request = RequestFor(nullptr);
   request.resume = true;
-  EXPECT_TRUE(Says(RefusalOf(request), "residua ledger forgive 2 --ledger a.ledger"));
+  EXPECT_TRUE(Says(RefusalOf(request), "forgive entry 2 of a.ledger"));
   fs::rename("moved.parquet", "m.parquet");
   EXPECT_TRUE(MeasureToFile(request).was_measured);
   EXPECT_EQ(Kinds(), (std::vector<Kind>{Kind::kGrant, Kind::kConfirmed}));
