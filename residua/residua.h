@@ -22,7 +22,7 @@
 //        AnswerQuestions, CompareQuestions     questions, from no more of a file than they need;
 //        VerifyFile                            the cost of a plan or measurement, recomputed.
 //
-// MakeRelease does all three for a spec file, in one folder, and resumes what was cut off.
+// MakeRelease does all three for a spec file, in one folder, and resumes what was interrupted.
 //
 // Steps 1 and 3 and `Measure` are in residua::core; everything with files, data or a ledger is in
 // residua::residua. Errors are thrown as `Error`, and nothing else is thrown on purpose. Plans,

@@ -128,7 +128,7 @@ def test_interrupted_in_each_phase(phase, to):
     assert kinds("a.ledger") == ["granted", "reserved"]
     assert [path.name for path in Path.cwd().iterdir()] == ["a.ledger"]
     assert "the spend stays reserved as entry 2" in notes
-    with pytest.raises(rs.Refused, match="was cut off.*Ledger.forgive"):
+    with pytest.raises(rs.Refused, match="was interrupted.*Ledger.forgive"):
         plan.measure(rows, ledger="a.ledger", to=to)
     rs.Ledger("a.ledger").forgive(2, reason="a test; nothing was published")
     assert rs.Ledger("a.ledger").balance.spent == 0

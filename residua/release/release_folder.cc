@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Nothing but what a first attempt left when it was cut off writing its plan.
+// Nothing but what a first attempt left when it was interrupted writing its plan.
 bool IsAsGoodAsEmpty(const ReleaseFolder& folder) {
   const auto num_entries = std::distance(fs::directory_iterator(folder.path), {});
   return num_entries == std::ssize(TemporariesOf(folder.plan));
@@ -167,7 +167,7 @@ ReleaseOutcome MakeRelease(const ReleaseRequest& request) {
   measure.on_rows = request.on_rows;
   measure.on_read = request.on_read;
   measure.on_sets = request.on_sets;
-  // A spend that was cut off is continued only where it was made, and refused otherwise: what it
+  // A spend that was interrupted is continued only where it was made, and refused otherwise: what it
   // paid for may lie in a folder that was moved away.
   measure.resume = fs::exists(folder.plan) || fs::exists(folder.measurements);
   const MeasureForecast forecast = CheckMeasuring(measure);

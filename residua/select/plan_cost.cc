@@ -6,7 +6,7 @@
 
 #include "residua/base/error.h"
 #include "residua/base/int128.h"
-#include "residua/select/dearest_pair.h"
+#include "residua/select/most_expensive_pair.h"
 
 namespace residua {
 namespace {
@@ -79,7 +79,7 @@ std::optional<double> PriceByPairs(const MechanismOrbits& mechanisms,
     CheckNoiseVariance(variance);
     noise_variance.push_back(variance.get_d());
   }
-  const auto pair = FindDearestPair(mechanisms, noise_variance);
+  const auto pair = FindMostExpensivePair(mechanisms, noise_variance);
   if (!pair) return std::nullopt;
   return pair->cost;
 }

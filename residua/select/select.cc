@@ -7,7 +7,7 @@
 #include "residua/base/error.h"
 #include "residua/model/closure.h"
 #include "residua/select/choose_bases.h"
-#include "residua/select/dearest_pair.h"
+#include "residua/select/most_expensive_pair.h"
 #include "residua/select/objective_rows.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/rounding.h"
@@ -181,14 +181,14 @@ constexpr int kMaxMixtures = 100;
 // At a privacy cost of 1, for an objective that scales with the noise; `solve` is given what each
 // orbit costs. Where rows are replaced the cost is the largest over all pairs of cells, and a
 // solution for any mixture of pairs bounds the loss from below. Frank and Wolfe's method: the
-// dearest pair of each solution joins the mixture.
+// most expensive pair of each solution joins the mixture.
 NoiseSolution SolveForProtection(
     const Problem& problem, const std::function<NoiseSolution(std::span<const double> cost)>& solve,
     double tolerance) {
   NoiseSolution best = solve(problem.cost);
   if (!ReplacesRows(problem)) return best;
   const MechanismOrbits mechanisms = MechanismsWith(problem, problem.basis_of_class);
-  auto pair = FindDearestPair(mechanisms, best.noise_variance);
+  auto pair = FindMostExpensivePair(mechanisms, best.noise_variance);
   if (!pair) {
     best.loss *= ScaleToTrueCost(problem, 1, &best);
     return best;
@@ -213,7 +213,7 @@ NoiseSolution SolveForProtection(
       cost[k] = (1 - step) * cost[k] + step * pair->cost_of_orbit[k];
     }
     current = solve(cost);
-    pair = FindDearestPair(mechanisms, current.noise_variance);
+    pair = FindMostExpensivePair(mechanisms, current.noise_variance);
   }
   best.loss *= ScaleToTrueCost(problem, 1, &best);
   return best;

@@ -45,7 +45,7 @@ Plan PlanFor(const std::string& domain, const std::string& marginals, const Prot
 }
 
 // The dearest of all pairs of cells, each looked at.
-double DearestPair(const Plan& plan) {
+double MostExpensivePair(const Plan& plan) {
   const Eigen::MatrixXd cost = oracle::PrivacyCostMatrix(plan);
   double dearest = 0;
   for (Eigen::Index u = 0; u < cost.rows(); ++u) {
@@ -56,7 +56,7 @@ double DearestPair(const Plan& plan) {
   return dearest;
 }
 
-TEST(PlanCost, OfReplacedRowsIsThatOfTheDearestPair) {
+TEST(PlanCost, OfReplacedRowsIsThatOfTheMostExpensivePair) {
   for (const char* domain : {"2", "3", "2,2", "2,2,2,2", "2,3,4", "3,3,3", "2,5,2,3", "4,4,2"}) {
     for (const char* marginals : {"1", "<=2", "2", "<=3", "3"}) {
       for (const char* objective : {"sum-variance", "max-variance"}) {
@@ -64,7 +64,7 @@ TEST(PlanCost, OfReplacedRowsIsThatOfTheDearestPair) {
         if (marginals[0] == '2' && std::count(domain, domain + strlen(domain), ',') < 1) continue;
         const Plan plan = PlanFor(domain, marginals, ReplaceOne(), objective);
         EXPECT_NO_THROW(VerifyPlan(plan));
-        const double dearest = DearestPair(plan);
+        const double dearest = MostExpensivePair(plan);
         EXPECT_GE(plan.pcost.get_d(), dearest * (1 - 1e-12)) << domain << " " << marginals;
         EXPECT_LE(plan.pcost.get_d(), dearest * (1 + 1e-10)) << domain << " " << marginals;
         // All of the budget is used, and no more.
@@ -84,7 +84,7 @@ TEST(PlanCost, OfReplacedRowsFollowsTheNoise) {
       variance *= Rational(static_cast<long>(1 + random() % 1000), 100);
     }
     const double cost = PlanPcost(MechanismsOf(plan), plan.variances).get_d();
-    EXPECT_NEAR(cost / DearestPair(plan), 1, 1e-10);
+    EXPECT_NEAR(cost / MostExpensivePair(plan), 1, 1e-10);
   }
 }
 
@@ -93,7 +93,7 @@ TEST(PlanCost, OfReplacedRowsIsBoundedForOtherQueries) {
        {"4:prefix", "5:range", "4:prefix,2", "3:prefix,3,2", "6:prefix,3:range"}) {
     const Plan plan = PlanFor(domain, "<=2", ReplaceOne());
     EXPECT_NO_THROW(VerifyPlan(plan));
-    const double dearest = DearestPair(plan);
+    const double dearest = MostExpensivePair(plan);
     EXPECT_GE(plan.pcost.get_d(), dearest * (1 - 1e-12)) << domain;
     EXPECT_LE(plan.pcost.get_d(), 2 * dearest) << domain;
   }
@@ -195,8 +195,8 @@ TEST(PlanCost, EveryVarianceMustBePositive) {
       EXPECT_EQ(Refusal(forged), ErrorKind::kRefused) << k;
       forged.variances[k] = -5 * plan.variances[k];
       if (protection.neighbours == kReplaceOne) {
-        const double cost = DearestPair(forged);
-        EXPECT_LE(cost, DearestPair(plan) * (1 + 1e-12));
+        const double cost = MostExpensivePair(forged);
+        EXPECT_LE(cost, MostExpensivePair(plan) * (1 + 1e-12));
         StateCost(cost, &forged);
       }
       EXPECT_EQ(Refusal(forged), ErrorKind::kRefused) << k;

@@ -17,7 +17,7 @@ constexpr double kExponent = 1.8;
 constexpr double kRounding = 1e-12;
 // A dual weight below this fraction of the whole moves no bound that a double can show.
 constexpr double kLeastDualWeight = 1e-18;
-// How far a step is drawn out at most, at first, and by how much that limit moves.
+// How many times a step is lengthened at most, at first, and by how much that limit moves.
 constexpr double kFirstReach = 4;
 constexpr double kReachGrowth = 4;
 
@@ -104,7 +104,7 @@ std::vector<double> Step(const DualAscent::Point& point) {
   return log_dual;
 }
 
-// Two steps r and r + v from the point, drawn out to 2 a r + a^2 v for the a of Varadhan and Roland
+// Two steps r and r + v from the point, lengthened to 2 a r + a^2 v for the a of Varadhan and Roland
 // (2008, SqS3), |r| / |v| with rows counted by their weight, but at most `reach`. 1 is two steps.
 std::vector<double> DrawOut(const DualAscent::Point& from, const DualAscent::Point& next,
                             double reach, double* length) {

@@ -9,7 +9,7 @@
 namespace residua {
 
 // The pair of cells whose exchange for one another costs most, for ordinary attributes.
-struct DearestPair {
+struct MostExpensivePair {
   double cost = 0;  // C[u, u] + C[v, v] - 2 C[u, v]
   // What it costs in the sets of each orbit together, at noise variance 1: the sum of these over
   // the variances is `cost`.
@@ -22,7 +22,7 @@ bool AreOrdinary(const MechanismOrbits& mechanisms);
 // At these noise variances of the orbits, to a relative error below 1e-12 (docs/math.md). Nothing
 // if an attribute is not ordinary, or there are too many kinds of pairs; Error{kTooLarge} if
 // doubles do not hold the costs. The variances are positive; that of the total is not looked at.
-std::optional<DearestPair> FindDearestPair(const MechanismOrbits& mechanisms,
-                                           std::span<const double> noise_variance);
+std::optional<MostExpensivePair> FindMostExpensivePair(const MechanismOrbits& mechanisms,
+                                                       std::span<const double> noise_variance);
 
 }  // namespace residua

@@ -1,4 +1,4 @@
-#include "residua/select/dearest_pair.h"
+#include "residua/select/most_expensive_pair.h"
 
 #include <algorithm>
 #include <cmath>
@@ -40,7 +40,7 @@ class PairKinds {
 
   bool are_priced() const { return num_kinds_ > 0; }
 
-  DearestPair FindDearest(std::span<const double> noise_variance) const {
+  MostExpensivePair FindDearest(std::span<const double> noise_variance) const {
     std::vector<std::vector<double>> kernels;
     for (size_t c = 0; c < sizes_.size(); ++c) kernels.push_back(Kernel(c));
     std::vector<double> tensor(static_cast<size_t>(num_kinds_), 0.0);
@@ -56,7 +56,7 @@ class PairKinds {
     for (size_t place = 0; place < tensor.size(); ++place) {
       if (!(tensor[place] >= tensor[least])) least = place;
     }
-    DearestPair pair;
+    MostExpensivePair pair;
     pair.cost = 2 * (tensor[0] - tensor[least]);
     if (!std::isfinite(pair.cost) || !(pair.cost >= 0)) FailOutOfRange();
     const std::vector<int64_t> differing = KindAt(static_cast<int64_t>(least));
@@ -173,8 +173,8 @@ bool AreOrdinary(const MechanismOrbits& mechanisms) {
   return true;
 }
 
-std::optional<DearestPair> FindDearestPair(const MechanismOrbits& mechanisms,
-                                           std::span<const double> noise_variance) {
+std::optional<MostExpensivePair> FindMostExpensivePair(const MechanismOrbits& mechanisms,
+                                                       std::span<const double> noise_variance) {
   const PairKinds kinds(mechanisms);
   if (!kinds.are_priced()) return std::nullopt;
   return kinds.FindDearest(noise_variance);
