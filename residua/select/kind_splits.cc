@@ -10,7 +10,7 @@ constexpr double kTolerance = 1e-4;
 constexpr double kMaxTolerance = 1e-3;
 constexpr int kIterations = 40;
 constexpr int kMaxIterations = 60;
-constexpr int kLargeIterations = 5;
+constexpr int kLargeKindIterations = 5;
 // Attributes of a smooth kind, of more than twice as many cells, take their multipliers from one of
 // this size.
 constexpr int64_t kCoarse = 64;
@@ -59,7 +59,7 @@ const KindSplits::Point& KindSplits::Solved() {
   const bool max = goal_ == StrategyGoal::kMax;
   StrategySolver& solver = coarse_ ? *coarse_ : *solver_;
   solver.Solve(0.25 * quarter, max ? kMaxTolerance : kTolerance,
-               !coarse_ && is_large() ? kLargeIterations
+               !coarse_ && is_large() ? kLargeKindIterations
                : max                  ? kMaxIterations
                                       : kIterations);
   if (coarse_) solver_->StartFrom(*coarse_);

@@ -12,7 +12,7 @@
 namespace residua {
 
 // Above this many cells one split takes a second or more: weights are hardly searched.
-inline constexpr int64_t kLargeAttribute = 400;
+inline constexpr int64_t kLargeKind = 400;
 
 // The splits of all attributes with the same queries, by the trade-off of the one-attribute problem
 // (StrategySolver) that the weights of cells and answers are taken from. Each is made once.
@@ -21,7 +21,7 @@ class KindSplits {
   KindSplits(const Attribute& attribute, StrategyGoal goal);
 
   bool is_identity() const { return space_ == nullptr; }
-  bool is_large() const { return !is_identity() && size_ > kLargeAttribute; }
+  bool is_large() const { return !is_identity() && size_ > kLargeKind; }
 
   // At `quarter`. With one active direction, at place 0 <= `place` < kNumPlaces between the two
   // ends of SplitWithoutActive. If its `query_margin` is 1, doubles cannot tell the queries apart,
