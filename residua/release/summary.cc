@@ -83,7 +83,7 @@ std::string SummaryText(const PlanFile& file, const ReleaseFacts& facts) {
   const std::string epsilon = TextAbove(guarantee.epsilon);
   const std::string delta = DeltaText(guarantee.delta);
   std::string text = "# A differentially private release\n\n";
-  text += fmt::format("{} {} of {} {} in all, made with residua {}.\n\n", facts.num_tables,
+  text += fmt::format("{} {} with {} {}, made with residua {}.\n\n", facts.num_tables,
                       facts.num_tables == 1 ? "table" : "tables", facts.num_answers,
                       facts.num_answers == 1 ? "answer" : "answers", Version());
   text += "## What is promised\n\n";
@@ -102,11 +102,12 @@ std::string SummaryText(const PlanFile& file, const ReleaseFacts& facts) {
   const Rational left = facts.granted - facts.spent_before - plan.pcost;
   // Rounding the noise leaves a little.
   const bool is_used_up = left * 1000000 < facts.granted;
+  // In as many digits as show that the release is within what was granted.
+  const auto [spent, granted] = TextOfSpent(plan.pcost / 2, facts.granted / 2);
   text += fmt::format(
       "| | rho |\n|---|---|\n| granted for this data | {} |\n| spent before | {} |\n"
       "| this release | {} |\n| left | {} |\n\n",
-      TextBelow(facts.granted / 2), TextAbove(facts.spent_before / 2), rho,
-      is_used_up ? "0" : TextBelow(left / 2));
+      granted, TextAbove(facts.spent_before / 2), spent, is_used_up ? "0" : TextBelow(left / 2));
   text += "## The errors\n\n";
   text += fmt::format(
       "Every estimate is unbiased: the noise is as likely to raise it as to lower it, so small "
