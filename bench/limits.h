@@ -10,7 +10,7 @@ namespace residua::bench {
 // Twice the last cache at least, so that it is memory that is written.
 inline constexpr int64_t kBeyondCaches = int64_t{1} << 26;
 
-// Writes `num_bytes` over and over a new buffer of `buffer_bytes`, a stripe a task of the caller's
+// Writes `num_bytes` over and over a new buffer of `buffer_bytes`, one stripe per task of the caller's
 // task arena: with a double that is not zero, or cleared.
 void FillBytes(int64_t num_bytes, int64_t buffer_bytes);
 void ClearBytes(int64_t num_bytes, int64_t buffer_bytes);

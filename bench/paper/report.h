@@ -18,7 +18,7 @@ struct ReportRow {
 // The paper's figure over ours, where it is a number: above 1 ours is smaller.
 std::optional<double> PaperOverOurs(const ReportRow& row);
 
-// Aligned Markdown: one table a quantity and objective, columns that would be empty left out, and
+// Aligned Markdown: one table per quantity and objective, columns that would be empty left out, and
 // the remarks below.
 std::string TextOf(const PaperTable& table, const std::vector<ReportRow>& rows);
 

@@ -68,7 +68,7 @@ def integers(
     """A cell for each whole number from `first` to `last`.
 
     `queries`: "identity" (the counts), "prefix" (how many are at most k), "range" (from j to k), or
-    a matrix with a row a question and a column a cell; with a matrix, `strategy` may say which rows
+    a matrix with one row per question and one column per cell; with a matrix, `strategy` may say which rows
     are measured. `hierarchy` groups cells, ``{"minors": [0, 1, ...], "adults": [...]}``.
     `null`: one more cell, for missing values. `outside`: what happens to other values, "error",
     "clamp", "drop" or "null".

@@ -155,7 +155,7 @@ class Release:
     ) -> pd.DataFrame:
         """A table over these attributes; without any, the total.
 
-        A row an answer: a column an attribute, in the domain's order, then `estimate`, `std_dev`,
+        One row per answer: one column per attribute, in the domain's order, then `estimate`, `std_dev`,
         `ci_lower` and `ci_upper`. `answers`: "planned", the attributes' own questions; "prefixes",
         in place of all ranges; "cells", the counts.
 

@@ -8,9 +8,9 @@
 
 namespace residua {
 
-// An attribute's query matrix W, a row an answer, a column a cell. Only a custom one is ever
-// stored; the others are applied by sweeps: a running sum for prefixes, differences of running sums
-// for ranges, a sum over each group's cells for hierarchies.
+// An attribute's query matrix W, one row per answer and one column per cell. Only a custom one is
+// ever stored; the others are applied by sweeps: a running sum for prefixes, differences of running
+// sums for ranges, a sum over each group's cells for hierarchies.
 class QueryMatrix {
  public:
   // Error{kBadInput} unless the attribute's groups or matrices fit its size: see CheckQueries.

@@ -12,7 +12,7 @@ namespace residua {
 // residua. It saves time and nothing else: bases are public, and a plan made with them is priced
 // and verified like any other.
 
-// The bases for this request, one matrix an attribute; empty if the file does not exist, lacks
+// The bases for this request, one matrix per attribute; empty if the file does not exist, lacks
 // them, or is damaged.
 std::vector<ResidualMatrix> FindBases(const std::filesystem::path& path,
                                       const SelectRequest& request);

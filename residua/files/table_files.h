@@ -15,7 +15,7 @@ namespace residua {
 // the numbers are whole. Files with adjusted tables end in .adjusted.csv or .adjusted.parquet.
 enum class TableColumns { kEstimates, kAdjusted, kAdjustedWhole };
 
-// One table as it is published: a row an answer, row-major in the axes' labels, the last axis
+// One table as it is published: one row per answer, row-major in the axes' labels, the last axis
 // fastest. An adjusted table has neither std_devs nor an interval_factor.
 struct PublishedTable {
   std::vector<std::string> attributes;
@@ -36,7 +36,7 @@ class TableWriter {
   virtual void Finish() = 0;
 };
 
-// Into the folder `path`, a file a table, or for kOneParquet into the file `path`. A folder that
+// Into the folder `path`, one file per table, or for kOneParquet into the file `path`. A folder that
 // exists must be empty or one that residua made, which is then replaced; anything else is
 // Error{kRefused}. `about` is kept beside the tables: where they come from and what is promised.
 std::unique_ptr<TableWriter> MakeTableWriter(const std::filesystem::path& path, TableFormat format,

@@ -8,7 +8,7 @@
 
 namespace residua {
 
-// The questions asked along one attribute: its query matrix W, a row an answer.
+// The questions asked along one attribute: its query matrix W, one row per answer.
 //   kIdentity:  the count of each cell;
 //   kPrefix:    the counts of cells 0..k, for every k;
 //   kRange:     the counts of cells j..k, for every j <= k, ordered by j, then k;

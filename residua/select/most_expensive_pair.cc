@@ -40,7 +40,7 @@ class PairKinds {
 
   bool are_priced() const { return num_kinds_ > 0; }
 
-  MostExpensivePair FindDearest(std::span<const double> noise_variance) const {
+  MostExpensivePair FindMostExpensive(std::span<const double> noise_variance) const {
     std::vector<std::vector<double>> kernels;
     for (size_t c = 0; c < sizes_.size(); ++c) kernels.push_back(Kernel(c));
     std::vector<double> tensor(static_cast<size_t>(num_kinds_), 0.0);
@@ -177,7 +177,7 @@ std::optional<MostExpensivePair> FindMostExpensivePair(const MechanismOrbits& me
                                                        std::span<const double> noise_variance) {
   const PairKinds kinds(mechanisms);
   if (!kinds.are_priced()) return std::nullopt;
-  return kinds.FindDearest(noise_variance);
+  return kinds.FindMostExpensive(noise_variance);
 }
 
 }  // namespace residua

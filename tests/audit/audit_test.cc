@@ -100,9 +100,9 @@ class AuditTest : public FolderTest {
 };
 
 // The cells of a row that moves the measurements furthest in terms of their noise.
-Cells DearestCells(const Plan& plan) {
+Cells MostExpensiveCells(const Plan& plan) {
   const ResidualTransform transform(plan.domain, MatrixOfAttributes(plan));
-  Cells cells(static_cast<size_t>(plan.domain.size()), 0), dearest;
+  Cells cells(static_cast<size_t>(plan.domain.size()), 0), most_expensive;
   double most = 0;
   for (;;) {
     double cost = 0;
@@ -120,13 +120,13 @@ Cells DearestCells(const Plan& plan) {
     }
     if (cost > most) {
       most = cost;
-      dearest = cells;
+      most_expensive = cells;
     }
     size_t i = cells.size();
     while (i > 0 && cells[i - 1] + 1 == plan.domain[static_cast<int>(i - 1)].size) {
       cells[--i] = 0;
     }
-    if (i == 0) return dearest;
+    if (i == 0) return most_expensive;
     ++cells[i - 1];
   }
 }
@@ -163,7 +163,7 @@ TEST_F(AuditTest, Marginals) {
 TEST_F(AuditTest, PrefixSumsBesideMarginals) {
   const Plan plan =
       PlanFor("rho = 0.5", kMixed, "marginals = \"<=2\"\nobjective = \"max-variance\"");
-  ExpectHonest(BoundFor(plan, DearestCells(plan)), RhoOf(plan.pcost));
+  ExpectHonest(BoundFor(plan, MostExpensiveCells(plan)), RhoOf(plan.pcost));
 }
 
 TEST_F(AuditTest, ReplacedRows) {
@@ -244,7 +244,7 @@ TEST_F(AuditTest, CatchesABasisPricedWithAnotherCovariance) {
   const Rational claimed =
       PlanPcost({plan.protection, bases, plan.classes, plan.mechanisms}, plan.variances);
   ASSERT_LT(claimed, plan.pcost);
-  ExpectCaught(BoundFor(plan, DearestCells(plan)), RhoOf(claimed));
+  ExpectCaught(BoundFor(plan, MostExpensiveCells(plan)), RhoOf(claimed));
 }
 
 // The order and the width of what is published, by the number of rows; the numbers are as they

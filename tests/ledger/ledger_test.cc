@@ -150,7 +150,7 @@ TEST_F(LedgerTest, ASpendIsConfirmedOnceAndByItsLastHolder) {
   EXPECT_EQ(ledger.Entries()[1].kind, Kind::kReserved);
   ledger.Confirm(id, "m.two");
   EXPECT_THROW(ledger.Confirm(id, "m.two"), Error);
-  EXPECT_TRUE(Refused(ledger, spend)) << "nothing is gone on with that was confirmed";
+  EXPECT_TRUE(Refused(ledger, spend)) << "nothing that was confirmed is continued";
   EXPECT_EQ(ledger.CurrentBalance().spent, 1);
 }
 
