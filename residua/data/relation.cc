@@ -102,9 +102,12 @@ Relation NamedRelation(DuckDbConnection& connection, std::string from) {
   return relation;
 }
 
+std::string ParquetRows(const std::string& path) {
+  return fmt::format("read_parquet({}, {})", SqlPath(path), kThisFileAlone);
+}
+
 Relation ParquetRelation(DuckDbConnection& connection, const std::string& path) {
-  return NamedRelation(connection,
-                       fmt::format("read_parquet({}, {})", SqlPath(path), kThisFileAlone));
+  return NamedRelation(connection, ParquetRows(path));
 }
 
 Relation FoundJsonRelation(DuckDbConnection& connection, const std::string& path,

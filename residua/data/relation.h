@@ -26,6 +26,8 @@ void CheckIsFile(const std::string& path);
 Relation CsvRelation(DuckDbConnection& connection, const std::string& path);
 // The columns and types that DuckDB finds in `from`.
 Relation NamedRelation(DuckDbConnection& connection, std::string from);
+// What to SELECT FROM for the rows of one Parquet file, and nothing from its name.
+std::string ParquetRows(const std::string& path);
 Relation ParquetRelation(DuckDbConnection& connection, const std::string& path);
 
 // Names and types as the first records have them, or as all of them have.

@@ -9,6 +9,7 @@
 #include "residua/base/number_text.h"
 #include "residua/base/version.h"
 #include "residua/data/duckdb_connection.h"
+#include "residua/data/relation.h"
 #include "residua/files/digest.h"
 #include "residua/files/format_version.h"
 #include "residua/files/parquet_footer.h"
@@ -239,7 +240,7 @@ std::map<std::string, std::string> ReadMetadata(const std::string& name,
   std::map<std::string, std::string> metadata;
   const std::string select = fmt::format(
       "SELECT decode(key)::VARCHAR, decode(value)::VARCHAR FROM parquet_kv_metadata({})",
-      SqlText(name));
+      SqlPath(name));
   try {
     connection->Stream(select, [&](const DuckDbChunk& chunk) {
       for (int64_t row = 0; row < chunk.num_rows(); ++row) {
@@ -270,7 +271,7 @@ void CheckClaimedSizes(const std::filesystem::path& path, const Plan& plan,
   connection->Stream(
       fmt::format("SELECT column_id, coalesce(row_group_num_rows, -1), coalesce(num_values, -1), "
                   "coalesce(total_uncompressed_size, -1) FROM parquet_metadata({})",
-                  SqlText(path.string())),
+                  SqlPath(path.string())),
       [&](const DuckDbChunk& chunk) {
         for (int64_t row = 0; row < chunk.num_rows(); ++row) {
           const int64_t column = chunk.Values<int64_t>(0)[row];
@@ -399,7 +400,7 @@ MeasurementFile::MeasurementFile(const std::filesystem::path& path) : path_(path
   const std::vector<std::string> types = {"BIGINT",          "BIGINT",  "VARCHAR[]", "BIGINT[]",
                                           "DECIMAL(38,0)[]", "VARCHAR", "VARCHAR"};
   const std::vector<DuckDbColumn> columns =
-      connection.Describe(fmt::format("SELECT * FROM read_parquet({})", SqlText(name)));
+      connection.Describe("SELECT * FROM " + ParquetRows(name));
   for (size_t k = 0; k < types.size(); ++k) {
     if (columns.size() != types.size() || columns[k].name != ColumnNames()[k] ||
         columns[k].type != types[k]) {
@@ -427,8 +428,8 @@ void MeasurementFile::Read(bool with_values,
   connection.Stream(
       fmt::format("SELECT coalesce(\"set\", -1), coalesce(part, -1), coalesce(attributes, []), "
                   "coalesce(\"values\", []), coalesce(wide_values, []), coalesce(variance, ''), "
-                  "coalesce(digest, '') FROM read_parquet({})",
-                  SqlText(name)),
+                  "coalesce(digest, '') FROM {}",
+                  ParquetRows(name)),
       [&](const DuckDbChunk& chunk) { assembler.AddRows(chunk); });
   assembler.Finish();
 }

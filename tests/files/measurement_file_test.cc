@@ -76,6 +76,18 @@ TEST_F(MeasurementFileTest, ReadsBackIdentical) {
   }
 }
 
+// A folder set=7 is no column, and [1] is no pattern.
+TEST_F(MeasurementFileTest, NothingIsReadFromItsName) {
+  const PlanFile plan = MakePlan("3,4", "1");
+  WriteMeasurement(plan);
+  for (const char* name : {"set=7", "variance=1", "a[1]", "b*", "c?"}) {
+    const fs::path moved = folder_ / name / fmt::format("m{}.parquet", name);
+    fs::create_directories(moved.parent_path());
+    fs::copy_file(path_, moved);
+    EXPECT_EQ(VerifyMeasurements(MeasurementFile(moved)), plan.plan.pcost) << name;
+  }
+}
+
 TEST_F(MeasurementFileTest, NothingIsThereUntilItIsComplete) {
   {
     MeasurementWriter writer(path_, MakePlan("3,4", "1"));
