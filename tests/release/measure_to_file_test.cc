@@ -219,7 +219,7 @@ TEST_F(MeasureToFileTest, ASpendInUseIsNotResumed) {
   EXPECT_EQ(VerifyMeasurements(MeasurementFile("m.parquet")), plan_.plan.pcost);
 }
 
-// Another process, where its locks cannot be seen, has gone on with the spend.
+// Another process, where its locks cannot be seen, has continued the spend.
 TEST_F(MeasureToFileTest, WhatCannotBeConfirmedIsNotPublished) {
   for (const char* taken : {"UPDATE entries SET temporary_file = 'm.parquet.X1y2Z3' WHERE id = 2",
                             "UPDATE entries SET kind = 'confirmed' WHERE id = 2"}) {
@@ -327,7 +327,7 @@ TEST_F(MeasureToFileTest, CostsForOtherNeighboursAreRecordedBesideTheDataUncount
       Says(beside.Entries().back().note, "for other neighbours (\"add or remove one row\")"));
 }
 
-// Cut off anywhere between two ledgers, a measurement is gone on with under one spend in each.
+// Interrupted anywhere between two ledgers, a measurement continues under one spend in each.
 TEST_F(MeasureToFileTest, TwoLedgersAgreeAfterACrash) {
   Write("data.csv", "0,1\n0,0\n1,0\n");
   Ledger::OpenOrCreate("data.csv.ledger", plan_.plan.budget.pcost, NeighboursInWords({}));

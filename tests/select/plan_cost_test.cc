@@ -44,16 +44,16 @@ Plan PlanFor(const std::string& domain, const std::string& marginals, const Prot
   return Select(request);
 }
 
-// The dearest of all pairs of cells, each looked at.
+// The most expensive of all pairs of cells, each looked at.
 double MostExpensivePair(const Plan& plan) {
   const Eigen::MatrixXd cost = oracle::PrivacyCostMatrix(plan);
-  double dearest = 0;
+  double largest = 0;
   for (Eigen::Index u = 0; u < cost.rows(); ++u) {
     for (Eigen::Index v = 0; v < u; ++v) {
-      dearest = std::max(dearest, cost(u, u) + cost(v, v) - 2 * cost(u, v));
+      largest = std::max(largest, cost(u, u) + cost(v, v) - 2 * cost(u, v));
     }
   }
-  return dearest;
+  return largest;
 }
 
 TEST(PlanCost, OfReplacedRowsIsThatOfTheMostExpensivePair) {
@@ -64,9 +64,9 @@ TEST(PlanCost, OfReplacedRowsIsThatOfTheMostExpensivePair) {
         if (marginals[0] == '2' && std::count(domain, domain + strlen(domain), ',') < 1) continue;
         const Plan plan = PlanFor(domain, marginals, ReplaceOne(), objective);
         EXPECT_NO_THROW(VerifyPlan(plan));
-        const double dearest = MostExpensivePair(plan);
-        EXPECT_GE(plan.pcost.get_d(), dearest * (1 - 1e-12)) << domain << " " << marginals;
-        EXPECT_LE(plan.pcost.get_d(), dearest * (1 + 1e-10)) << domain << " " << marginals;
+        const double largest = MostExpensivePair(plan);
+        EXPECT_GE(plan.pcost.get_d(), largest * (1 - 1e-12)) << domain << " " << marginals;
+        EXPECT_LE(plan.pcost.get_d(), largest * (1 + 1e-10)) << domain << " " << marginals;
         // All of the budget is used, and no more.
         EXPECT_LE(plan.pcost, plan.budget.pcost);
         EXPECT_GE(plan.pcost.get_d(), plan.budget.pcost.get_d() * (1 - 1e-5));
@@ -75,7 +75,7 @@ TEST(PlanCost, OfReplacedRowsIsThatOfTheMostExpensivePair) {
   }
 }
 
-// The noise varied at random: the price follows, whichever pair is the dearest.
+// The noise varied at random: the price follows, whichever pair is the largest.
 TEST(PlanCost, OfReplacedRowsFollowsTheNoise) {
   std::mt19937 random(5);
   for (int trial = 0; trial < 200; ++trial) {
@@ -93,9 +93,9 @@ TEST(PlanCost, OfReplacedRowsIsBoundedForOtherQueries) {
        {"4:prefix", "5:range", "4:prefix,2", "3:prefix,3,2", "6:prefix,3:range"}) {
     const Plan plan = PlanFor(domain, "<=2", ReplaceOne());
     EXPECT_NO_THROW(VerifyPlan(plan));
-    const double dearest = MostExpensivePair(plan);
-    EXPECT_GE(plan.pcost.get_d(), dearest * (1 - 1e-12)) << domain;
-    EXPECT_LE(plan.pcost.get_d(), 2 * dearest) << domain;
+    const double largest = MostExpensivePair(plan);
+    EXPECT_GE(plan.pcost.get_d(), largest * (1 - 1e-12)) << domain;
+    EXPECT_LE(plan.pcost.get_d(), 2 * largest) << domain;
   }
 }
 
