@@ -9,7 +9,7 @@ namespace residua::bench {
 
 std::vector<AttributeSet> SetsUpToThree(int num_attributes);
 
-// The bases of ordinary marginals.
+// The bases of identity attributes.
 std::vector<ResidualBasis> IdentityBases(const Domain& domain);
 
 // Residuals of any value: the time to reconstruct from them does not depend on it. Sets of

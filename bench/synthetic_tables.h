@@ -8,7 +8,7 @@
 
 namespace residua::bench {
 
-// Ordinary attributes a0, a1, ... of these sizes.
+// Identity attributes a0, a1, ... of these sizes.
 Domain DomainOf(const std::vector<int64_t>& sizes);
 Domain EqualSizes(int count, int64_t size);
 // 2, 3, 4, ... values, no two alike, as --domain takes them.

@@ -56,7 +56,7 @@ struct ResidualBasis {
   }
 };
 
-// The basis of ordinary marginals: Sub the subtraction matrix, measured as H = n I - 1 1^T with
+// The basis of identity attributes: Sub the subtraction matrix, measured as H = n I - 1 1^T with
 // noise variance n^2 times the base mechanism's (ResidualPlanner's discrete measurement algorithm).
 ResidualBasis IdentityBasis(int64_t size);
 

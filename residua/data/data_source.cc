@@ -37,12 +37,12 @@ std::vector<std::string> ColumnNames(const Domain& domain, const Protection& pro
   return names;
 }
 
-// Names are found by looking at the first records, at all of them if some are not there.
+// Names are found by looking at the first rows, at all of them if some are not there.
 Relation JsonRelation(DuckDbConnection& connection, const std::string& path,
                       const std::vector<std::string>& names) {
-  Relation found = FoundJsonRelation(connection, path, JsonRecords::kFirst);
+  Relation found = FoundJsonRelation(connection, path, JsonRows::kFirst);
   if (!HasAllColumns(found, names)) {
-    found = FoundJsonRelation(connection, path, JsonRecords::kAll);
+    found = FoundJsonRelation(connection, path, JsonRows::kAll);
   }
   if (!HasAllColumns(found, names)) return found;
   return JsonTextRelation(path, names);
@@ -164,7 +164,7 @@ class TableReader {
         column.Append();
       }
     }
-    if (HasIdentifier()) AppendOwners(chunk);
+    if (HasIdentifier()) AppendIdentifiers(chunk);
     report_.num_rows_read += chunk.num_rows();
     if (on_rows_) on_rows_(report_.num_rows_read);
   }
@@ -185,18 +185,18 @@ class TableReader {
   }
 
   // Whose row each kept one is, identifiers numbered as they come.
-  void AppendOwners(const DuckDbChunk& chunk) {
+  void AppendIdentifiers(const DuckDbChunk& chunk) {
     const auto* values = chunk.Values<duckdb_string_t>(IdentifierColumn());
     for (size_t row = 0; row < is_dropped_.size(); ++row) {
       if (is_dropped_[row]) continue;
-      const auto next = static_cast<int64_t>(owner_numbers_.size());
-      owners_.push_back(
-          owner_numbers_.try_emplace(std::string(TextOf(values[row])), next).first->second);
+      const auto next = static_cast<int64_t>(identifier_numbers_.size());
+      identifiers_.push_back(
+          identifier_numbers_.try_emplace(std::string(TextOf(values[row])), next).first->second);
     }
   }
 
   void KeepBoundedRows(BitSource& bits) {
-    const std::vector<char> is_kept = ChooseRows(owners_, protection_.max_rows, bits);
+    const std::vector<char> is_kept = ChooseRows(identifiers_, protection_.max_rows, bits);
     for (ColumnReader& column : columns_) {
       std::visit(
           [&](auto& codes) {
@@ -217,8 +217,8 @@ class TableReader {
   std::vector<ColumnReader> columns_;
   std::string select_;
   std::vector<char> is_dropped_;  // of one chunk
-  std::unordered_map<std::string, int64_t> owner_numbers_;
-  std::vector<int64_t> owners_;  // of each row of columns_
+  std::unordered_map<std::string, int64_t> identifier_numbers_;
+  std::vector<int64_t> identifiers_;  // of each row of columns_
   ReadReport report_;
 };
 

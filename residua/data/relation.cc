@@ -110,11 +110,9 @@ Relation ParquetRelation(DuckDbConnection& connection, const std::string& path) 
   return NamedRelation(connection, ParquetRows(path));
 }
 
-Relation FoundJsonRelation(DuckDbConnection& connection, const std::string& path,
-                           JsonRecords records) {
-  return NamedRelation(connection,
-                       fmt::format("read_json({}, {}{})", SqlPath(path), kThisFileAlone,
-                                   records == JsonRecords::kAll ? ", sample_size = -1" : ""));
+Relation FoundJsonRelation(DuckDbConnection& connection, const std::string& path, JsonRows rows) {
+  return NamedRelation(connection, fmt::format("read_json({}, {}{})", SqlPath(path), kThisFileAlone,
+                                               rows == JsonRows::kAll ? ", sample_size = -1" : ""));
 }
 
 Relation JsonTextRelation(const std::string& path, const std::vector<std::string>& names) {

@@ -30,11 +30,10 @@ Relation NamedRelation(DuckDbConnection& connection, std::string from);
 std::string ParquetRows(const std::string& path);
 Relation ParquetRelation(DuckDbConnection& connection, const std::string& path);
 
-// Names and types as the first records have them, or as all of them have.
-enum class JsonRecords { kFirst, kAll };
-Relation FoundJsonRelation(DuckDbConnection& connection, const std::string& path,
-                           JsonRecords records);
-// These columns, read as text, so that no record's type depends on the others.
+// Names and types as the first rows have them, or as all of them have.
+enum class JsonRows { kFirst, kAll };
+Relation FoundJsonRelation(DuckDbConnection& connection, const std::string& path, JsonRows rows);
+// These columns, read as text, so that no row's type depends on the others.
 Relation JsonTextRelation(const std::string& path, const std::vector<std::string>& names);
 
 // What the values of an SQL type are.

@@ -188,7 +188,7 @@ std::vector<Column> Summarize(const std::string& path) {
       relation = ParquetRelation(connection, path);
       break;
     case FileFormat::kJson:
-      relation = FoundJsonRelation(connection, path, JsonRecords::kAll);
+      relation = FoundJsonRelation(connection, path, JsonRows::kAll);
       break;
   }
   std::vector<Column> columns = ColumnsOf(relation);

@@ -21,26 +21,27 @@ uint64_t Below(uint64_t bound, BitReader& reader) {
 
 }  // namespace
 
-std::vector<char> ChooseRows(std::span<const int64_t> owners, int64_t max_rows, BitSource& bits) {
+std::vector<char> ChooseRows(std::span<const int64_t> identifiers, int64_t max_rows,
+                             BitSource& bits) {
   RESIDUA_CHECK(max_rows >= 1);
   std::vector<int64_t> num_rows;
-  for (const int64_t owner : owners) {
-    RESIDUA_CHECK(owner >= 0);
-    const auto o = static_cast<size_t>(owner);
+  for (const int64_t identifier : identifiers) {
+    RESIDUA_CHECK(identifier >= 0);
+    const auto o = static_cast<size_t>(identifier);
     if (o >= num_rows.size()) num_rows.resize(o + 1, 0);
     ++num_rows[o];
   }
-  // The rows there is a choice of, in a random order; the first of each owner are kept.
-  std::vector<char> is_kept(owners.size(), 1);
+  // The rows there is a choice of, in a random order; the first of each identifier are kept.
+  std::vector<char> is_kept(identifiers.size(), 1);
   std::vector<size_t> rows;
-  for (size_t row = 0; row < owners.size(); ++row) {
-    if (num_rows[static_cast<size_t>(owners[row])] > max_rows) rows.push_back(row);
+  for (size_t row = 0; row < identifiers.size(); ++row) {
+    if (num_rows[static_cast<size_t>(identifiers[row])] > max_rows) rows.push_back(row);
   }
   BitReader reader(bits);
   for (size_t k = rows.size(); k > 1; --k) std::swap(rows[k - 1], rows[Below(k, reader)]);
   std::vector<int64_t> num_kept(num_rows.size(), 0);
   for (const size_t row : rows) {
-    is_kept[row] = ++num_kept[static_cast<size_t>(owners[row])] <= max_rows ? 1 : 0;
+    is_kept[row] = ++num_kept[static_cast<size_t>(identifiers[row])] <= max_rows ? 1 : 0;
   }
   return is_kept;
 }

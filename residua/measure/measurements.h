@@ -25,7 +25,7 @@ struct NoisyResidual {
 // do.
 NoisyValues InLeastWidth(std::vector<Int128> values);
 
-// The rows of attribute i's integer matrix: n for ordinary marginals, n - 1 for other bases.
+// The rows of attribute i's integer matrix: n for identity attributes, n - 1 for other bases.
 int64_t NumResidualRows(const ResidualBasis& basis);
 
 // What a plan's measurement gave, whole: for every attribute set of the plan's closure its

@@ -178,7 +178,7 @@ int64_t SumOfCounts(std::span<const int64_t> counts) {
     counts = counts.subspan(part);
   }
   if (sum > static_cast<UInt128>(std::numeric_limits<int64_t>::max())) {
-    Fail(ErrorKind::kTooLarge, "a table of more than 2^63 records");
+    Fail(ErrorKind::kTooLarge, "a table of more than 2^63 rows");
   }
   return static_cast<int64_t>(sum);
 }

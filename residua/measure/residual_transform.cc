@@ -107,12 +107,12 @@ TrueResidual ResidualTransform::Apply(TrueMarginal&& marginal) const {
   return TrueCounts::Residual(attributes, std::move(wide));
 }
 
-void ResidualTransform::CheckFits(const AttributeSet& attributes, int64_t num_records) const {
-  FitsNarrow(attributes, num_records);
+void ResidualTransform::CheckFits(const AttributeSet& attributes, int64_t num_rows) const {
+  FitsNarrow(attributes, num_rows);
 }
 
-bool ResidualTransform::FitsNarrow(const AttributeSet& attributes, int64_t num_records) const {
-  UInt128 bound = static_cast<UInt128>(num_records);
+bool ResidualTransform::FitsNarrow(const AttributeSet& attributes, int64_t num_rows) const {
+  UInt128 bound = static_cast<UInt128>(num_rows);
   bool overflows = false;
   for (const int i : attributes) {
     const UInt128 largest = largest_entries_[static_cast<size_t>(i)];

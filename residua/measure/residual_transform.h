@@ -13,9 +13,9 @@ namespace residua {
 // num_cells) for subtraction matrices. The result is row-major in the rows of the matrices, the
 // last attribute fastest.
 //
-// It never wraps. Let N be the number of records in v, and M_i = n_i for a subtraction matrix, the
+// It never wraps. Let N be the number of rows in v, and M_i = n_i for a subtraction matrix, the
 // largest absolute entry (at least 1) of any other. v >= 0 sums to N, and a result is a sum over
-// records of products of matrix entries, so at most N prod_{i in A} M_i in size. Where that is
+// rows of products of matrix entries, so at most N prod_{i in A} M_i in size. Where that is
 // below 2^63 the sweeps run modulo 2^64, else modulo 2^128 if it is below 2^127; each result is the
 // one number of that size it is congruent to. Else it is Error{kTooLarge}.
 class ResidualTransform {
@@ -25,7 +25,7 @@ class ResidualTransform {
 
   TrueResidual Apply(TrueMarginal&& marginal) const;
 
-  // Error{kTooLarge} if the residuals of that many records may not fit.
+  // Error{kTooLarge} if the residuals of that many rows may not fit.
   void CheckFits(const AttributeSet& attributes, int64_t num_records) const;
 
  private:

@@ -5,7 +5,7 @@
 namespace residua {
 namespace {
 
-// A plan keeps about a hundred bytes a base mechanism; this many still fit an ordinary machine.
+// A plan keeps about a hundred bytes a base mechanism; this many still fit most machines.
 constexpr int64_t kMaxClosure = 20'000'000;
 
 [[noreturn]] void FailTooManyMechanisms() {

@@ -10,7 +10,7 @@
 namespace residua {
 namespace {
 
-// Past this many orbits a plan would not fit the memory of an ordinary machine.
+// Past this many orbits a plan would not fit the memory of most machines.
 constexpr int64_t kMaxOrbits = 20'000'000;
 
 AttributeClasses MakeClasses(int num_attributes, std::vector<std::vector<int>> members) {

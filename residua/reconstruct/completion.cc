@@ -28,7 +28,7 @@ class Completion {
              bool is_parallel)
       : sizes_(shape.sizes),
         order_(static_cast<int>(shape.sizes.size())),
-        centred_(shape.centred),
+        identity_axes_(shape.identity_axes),
         buffers_(buffers),
         num_leading_(order_) {
     for (const int64_t size : sizes_) num_cells_ *= size;
@@ -45,14 +45,14 @@ class Completion {
       buffers_.corrections.resize(static_cast<size_t>(order_));
     }
     // Rows of two leading axes, summed and added to in one go.
-    has_long_rows_ = num_leading_ == 2 && order_ == 3 && centred_ == 7;
+    has_long_rows_ = num_leading_ == 2 && order_ == 3 && identity_axes_ == 7;
   }
 
   template <typename Value>
   void Run(const Value* values, std::span<const double* const> faces, double number, double* out) {
     const Divisor divisor(number);
     if constexpr (std::is_same_v<Value, int64_t>) {
-      if (order_ == 3 && centred_ == 7 && num_cells_ <= kSmallCubeCells) {
+      if (order_ == 3 && identity_axes_ == 7 && num_cells_ <= kSmallCubeCells) {
         RunSmallCube(values, faces, divisor, out);
         return;
       }
@@ -64,7 +64,7 @@ class Completion {
 
  private:
   int64_t Size(int k) const { return sizes_[static_cast<size_t>(k)]; }
-  bool Has(int k) const { return (centred_ >> k & 1) != 0; }
+  bool Has(int k) const { return (identity_axes_ >> k & 1) != 0; }
   double* Correction(int k) const { return buffers_.corrections[static_cast<size_t>(k)].data(); }
 
   // The place of block `block` among the blocks of the tensor without the leading axis k.
@@ -227,7 +227,7 @@ class Completion {
 
   std::span<const int64_t> sizes_;
   int order_;
-  size_t centred_;
+  size_t identity_axes_;
   ReconstructionWorkspace::Buffers& buffers_;
   int64_t num_cells_ = 1;
   bool is_large_ = false;

@@ -29,15 +29,15 @@ struct ReconstructionWorkspace::Buffers {
 
 // out = f / divisor, f a tensor u = `values` of shape `sizes`, completed: with C_k = I - 1 1^T /
 // n_k along axis k,
-//   f = (prod over centred k of C_k) u + what has the means faces[k] along each such axis k.
+//   f = (prod over identity axes k of C_k) u + what has the means faces[k] along each such axis k.
 // The faces agree on what they share. As I - prod C_k = J_1 + C_1 J_2 + C_1 C_2 J_3 + ..., J_k =
 // I - C_k,
 //   f = u + sum over k of C_1 ... C_{k-1} (faces[k] - mean of u along k), spread along k:
 // u is read twice, once for its sums along each axis, once to add to it.
-// A centred axis is a bit of `centred`; faces[k] is null for the others. `values` may be `out`.
+// An identity axis is a bit of `identity_axes`; faces[k] is null for the others. `values` may be `out`.
 struct CompletionShape {
   std::span<const int64_t> sizes;
-  size_t centred = 0;
+  size_t identity_axes = 0;
 };
 void Complete(const CompletionShape& shape, const int64_t* values,
               std::span<const double* const> faces, double divisor,

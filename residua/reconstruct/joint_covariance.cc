@@ -66,9 +66,9 @@ JointCovariance::JointCovariance(const ResidualIndex& index, std::span<const Att
       if (axis.size > 0) continue;
       const ResidualBasis& basis = index.basis(i);
       axis.size = basis.size;
-      axis.is_ordinary = basis.is_identity();
+      axis.is_identity = basis.is_identity();
       axis.squared_norm_z = 1 / static_cast<double>(basis.size);
-      if (axis.is_ordinary) continue;
+      if (axis.is_identity) continue;
       if (!basis.tells_cells_apart()) {
         Fail(ErrorKind::kBadInput,
              "the custom queries of '{}' do not tell its cells apart, so that there are no counts "
@@ -125,7 +125,7 @@ void JointCovariance::Contract(Table& table, const double* cells) const {
     double* out = table.margins.data() + table.margin_begin[mask];
     const AxisView view = ViewIn(above, k, size_of);
     const Axis& contracted = axis(table.attributes[k]);
-    if (contracted.is_ordinary) {
+    if (contracted.is_identity) {
       SumAlongAxis(view, values, out);
       const double factor = 1 / static_cast<double>(contracted.size);
       for (int64_t c = 0; c < view.outer * view.inner; ++c) out[c] *= factor;
@@ -156,7 +156,7 @@ void JointCovariance::Spread(Table& table, double* cells) const {
     double* out = above == all ? cells : table.margins.data() + table.margin_begin[above];
     const AxisView view = ViewIn(above, k, size_of);
     const Axis& spread = axis(table.attributes[k]);
-    if (spread.is_ordinary) {
+    if (spread.is_identity) {
       AddAlongAxis(view, values, 1 / static_cast<double>(spread.size), out);
       continue;
     }
@@ -177,7 +177,7 @@ void JointCovariance::ApplyProducts(const AttributeSet& set, double variance,
   for (size_t k = 0; k < set.size(); ++k) {
     const AxisView view = ViewIn(all, k, size_of);
     const Axis& along = axis(set[k]);
-    if (along.is_ordinary) {
+    if (along.is_identity) {
       sums.resize(static_cast<size_t>(view.outer * view.inner));
       SumAlongAxis(view, values, sums.data());
       AddAlongAxis(view, sums.data(), -1 / static_cast<double>(view.size), values);

@@ -16,7 +16,7 @@ namespace residua {
 //         subset of T, else 0.
 // Its range is what the tables can move by while they agree on what they share and keep their
 // total. It is applied to vectors and never formed: with B_i = P_i P_i^T (I - 1 1^T / n for
-// ordinary attributes), K u is for every A the sum over T of u_T, weighted with z along T\A; B_i
+// identity attributes), K u is for every A the sum over T of u_T, weighted with z along T\A; B_i
 // along the axes of that; and the result spread with z over each T again. A vector holds the
 // tables' cells one after the other, each table row-major.
 class JointCovariance {
@@ -33,7 +33,7 @@ class JointCovariance {
   // result = K vector, by the threads of the caller's task arena; the same with any number.
   void Apply(std::span<const double> vector, std::span<double> result);
 
-  // Numbers d_T with K <= diag(d_T) where all attributes are ordinary, and roughly otherwise. As
+  // Numbers d_T with K <= diag(d_T) where all are identity attributes, and roughly otherwise. As
   // components of different sets A are orthogonal then, and a a^T <= diag(a_T sum a) for a >= 0,
   //   d_T = max over A subset T of variance_A a_T sum over T' of a_T',   a_T = ||G_A's part of T||.
   std::vector<double> Scales() const;
@@ -43,9 +43,9 @@ class JointCovariance {
 
  private:
   struct Axis {
-    bool is_ordinary = true;
+    bool is_identity = true;
     int64_t size = 0;
-    Eigen::VectorXd z;        // empty for ordinary attributes, where it is 1 / n
+    Eigen::VectorXd z;        // empty for identity attributes, where it is 1 / n
     Eigen::MatrixXd product;  // B, likewise
     double squared_norm_z = 0;
     double norm_product = 1;

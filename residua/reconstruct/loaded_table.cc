@@ -49,7 +49,7 @@ LoadedTable::LoadedTable(const ResidualIndex& index, const AttributeSet& table)
   int64_t num_entries = 1;
   for (const int i : table) {
     sizes_.push_back(index.basis(i).size);
-    is_ordinary_ = is_ordinary_ && index.basis(i).is_identity();
+    is_identity_ = is_identity_ && index.basis(i).is_identity();
     num_entries = CheckedMultiply(num_entries, sizes_.back() + 1);
   }
   area_strides_.assign(table.size(), 1);
@@ -105,7 +105,7 @@ Estimate LoadedTable::AnswerRange(std::span<const CellRange> ranges) const {
     Fail(ErrorKind::kBadInput, "{} ranges for the table {}; give one for each attribute",
          ranges.size(), SetName(index_.domain(), attributes_));
   }
-  if (!is_ordinary_ || order > kMaxStackOrder) {
+  if (!is_identity_ || order > kMaxStackOrder) {
     std::vector<AttributeWeights> factors;
     for (size_t k = 0; k < order; ++k) {
       factors.push_back({attributes_[k], std::vector<CellRange>{ranges[k]}});

@@ -40,7 +40,7 @@ class LoadedTable {
   std::vector<double> area_;
   std::vector<int64_t> area_strides_;
   std::vector<double> variances_;  // of the base mechanisms, by subset
-  bool is_ordinary_ = true;        // no attribute has another basis
+  bool is_identity_ = true;        // no attribute has another basis
 };
 
 }  // namespace residua

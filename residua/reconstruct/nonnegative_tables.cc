@@ -19,7 +19,7 @@ namespace {
 constexpr int kStepsBetweenChecks = 10;
 
 // Steps of the power method for the step length, and what it may be short by, where not all
-// attributes are ordinary.
+// are identity attributes.
 constexpr int kPowerSteps = 40;
 constexpr double kPowerMargin = 1.05;
 
@@ -249,16 +249,16 @@ class DualAscent {
     for (const double part_of_it : distance) product_distance_ += part_of_it;
   }
 
-  // 1 / d_T, with K <= diag(d_T): proven for ordinary attributes, else by the power method.
+  // 1 / d_T, with K <= diag(d_T): proven for identity attributes, else by the power method.
   void FindStepLengths() {
     const std::vector<double> scales = covariance_.Scales();
     double norm = 1;
-    const bool is_ordinary =
+    const bool is_identity =
         std::all_of(tables_.begin(), tables_.end(), [&](const AttributeSet& table) {
           return std::all_of(table.begin(), table.end(),
                              [&](int i) { return index_.basis(i).is_identity(); });
         });
-    if (!is_ordinary) {
+    if (!is_identity) {
       // Any vector that is not orthogonal to the leading one: these look like noise.
       uint64_t state = 1;
       for (double& value : u_) {

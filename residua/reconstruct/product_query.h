@@ -17,7 +17,7 @@ struct AttributeWeights {
 };
 
 // The query x -> (kron over attributes i of q_i)^T x, q_i = the weights of attribute i if it has
-// any, else all ones: the number of records with age in 18..30 and sex female, say.
+// any, else all ones: the number of rows with age in 18..30 and sex female, say.
 // Invariant: attributes strictly increasing; ranges sorted, neither touching nor empty, within the
 // attribute; weights finite, one for each cell. An attribute whose weights are all one, which asks
 // nothing of it, is left out.
@@ -43,7 +43,7 @@ class ProductQuery {
 // The weights written out, a number for each of `size` cells.
 std::vector<double> DenseWeights(const AttributeWeights& factor, int64_t size);
 
-// The sum of the weights, and of the products of two attributes' weights: what ordinary marginals
+// The sum of the weights, and of the products of two attributes' weights: what identity attributes
 // ask of them. O(number of ranges) for ranges.
 double SumOfWeights(const AttributeWeights& factor);
 double Overlap(const AttributeWeights& factor_a, const AttributeWeights& factor_b);

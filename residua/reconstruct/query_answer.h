@@ -21,7 +21,7 @@ Estimate Answer(const ResidualIndex& index, const ProductQuery& query);
 // the noise they share counts,
 //   sum over A' subset A cap B of variance_{A'} prod_{i in A'} q_a,i^T P_i P_i^T q_b,i
 //     prod_{j in A\A'} q_a,j^T z_j  prod_{j in B\A'} q_b,j^T z_j.
-// O(2^|A cap B|) and, for an attribute of another basis than the ordinary, its size times its
+// O(2^|A cap B|) and, for an attribute of another basis than the identity, its size times its
 // number of ranges: microseconds, whatever the size of the tables.
 double Variance(const ResidualIndex& index, const ProductQuery& query);
 double Covariance(const ResidualIndex& index, const ProductQuery& query_a,

@@ -82,7 +82,7 @@ std::vector<double> AnswerTable(std::span<const double> counts,
     for (size_t later = k + 1; later < axes.size(); ++later) {
       inner = CheckedMultiply(inner, axes[later]->queries.num_cells());
     }
-    // One entry stands for ordinary cells, whose query matrix is the identity.
+    // One entry stands for identity attributes, whose query matrix is the identity.
     if (axes[k]->variances.size() > 1) {
       answers = axes[k]->queries.ApplyAlongAxis(answers, outer, inner);
     }

@@ -12,7 +12,7 @@ namespace residua {
 
 // The answers along one axis of a table: the rows of a query matrix W, what they are called, and
 // what each contributes to a variance. A single entry of `variances` stands for all answers where
-// they are alike, as the cells of an ordinary marginal are.
+// they are alike, as the cells of an identity attributes are.
 struct AxisAnswers {
   QueryMatrix queries;
   std::vector<std::string> labels;

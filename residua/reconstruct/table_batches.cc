@@ -18,7 +18,7 @@ namespace {
 // do not hold is as quickly made again.
 constexpr int64_t kMaxFaceCells = int64_t{1} << 21;
 
-// Small tables of ordinary attributes only, made from the tables one attribute smaller, each of
+// Small tables of identity attributes only, made from the tables one attribute smaller, each of
 // which is made once, whatever the number of tables it is part of.
 class SharedFaces {
  public:

@@ -22,9 +22,9 @@ namespace {
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 // One table from its residuals. A subset of the axes is a mask, bit k for table[k]. Axes of other
-// bases than the ordinary are inverted first, by their matrices [z | P]; from then on every tensor
-// u_S, S a subset of the `centred_` axes, has all of those axes. As z = 1 / n and P acts as C / n
-// on a centred axis, the table on S times prod_{i in S} n_i is
+// bases than the identity are inverted first, by their matrices [z | P]; from then on every tensor
+// u_S, S a subset of the `identity_axes_` axes, has all of those axes. As z = 1 / n and P acts as C / n
+// on an identity axis, the table on S times prod_{i in S} n_i is
 //   f_S = sum over S' subset S of C_{S'} u_{S'}, spread over the axes it lacks,
 // and has means f_{S - k} along axis k: u_S completed by smaller tables.
 class Reconstruction {
@@ -44,7 +44,7 @@ class Reconstruction {
     for (int k = 0; k < order_; ++k) {
       buffers.sizes.push_back(Basis(k).size);
       num_cells = CheckedMultiply(num_cells, Basis(k).size);
-      (Basis(k).is_identity() ? centred_ : inverted_) |= Bit(k);
+      (Basis(k).is_identity() ? identity_axes_ : inverted_) |= Bit(k);
     }
     if (num_cells != static_cast<int64_t>(counts.size())) {
       Fail(ErrorKind::kBadInput, "the table {} has {} cells; there is room for {}",
@@ -66,11 +66,11 @@ class Reconstruction {
         InvertAxis(k, done);
         done |= Bit(k);
       }
-      if (centred_ == 0) return;
+      if (identity_axes_ == 0) return;
     }
-    for (size_t subset = 0;; subset = (subset - centred_) & centred_) {
+    for (size_t subset = 0;; subset = (subset - identity_axes_) & identity_axes_) {
       CompleteSubset(subset);
-      if (subset == centred_) break;
+      if (subset == identity_axes_) break;
     }
   }
 
@@ -91,27 +91,27 @@ class Reconstruction {
 
   void CompleteSubset(size_t subset) {
     int64_t sizes[64];
-    size_t centred = 0;
+    size_t identity_axes = 0;
     int num_axes = 0;
     int64_t num_cells = 1;
-    double num_centred_cells = 1;
+    double num_identity_cells = 1;
     buffers_.faces.clear();
     for (int k = 0; k < order_; ++k) {
       if (!Has(subset | inverted_, k)) continue;
       buffers_.faces.push_back(nullptr);
       if (Has(subset, k)) {
-        centred |= Bit(num_axes);
+        identity_axes |= Bit(num_axes);
         buffers_.faces.back() = buffers_.scaled[subset ^ Bit(k)].data();
-        num_centred_cells *= static_cast<double>(Size(k));
+        num_identity_cells *= static_cast<double>(Size(k));
       }
       num_cells *= Size(k);
       sizes[num_axes++] = Size(k);
     }
-    const bool is_table = subset == centred_;
+    const bool is_table = subset == identity_axes_;
     double* out = is_table ? counts_ : buffers_.scaled[subset].Resize(num_cells);
-    const double divisor = is_table ? num_centred_cells : 1;
+    const double divisor = is_table ? num_identity_cells : 1;
     const CompletionShape shape{std::span<const int64_t>(sizes, static_cast<size_t>(num_axes)),
-                                centred};
+                                identity_axes};
     if (inverted_ != 0) {
       const double* values = is_table ? counts_ : buffers_.residuals[subset].data();
       Complete(shape, values, buffers_.faces, divisor, buffers_, is_parallel_, out);
@@ -136,7 +136,7 @@ class Reconstruction {
         const int64_t size = Has(done, j) ? Size(j) : NumResidualRows(Basis(j));
         (j < k ? view.outer : view.inner) *= size;
       }
-      const bool is_table = is_last && mask == (open & centred_);
+      const bool is_table = is_last && mask == (open & identity_axes_);
       double* result =
           is_table ? counts_ : buffers_.result.Resize(view.outer * Size(k) * view.inner);
       ApplyInverse(Basis(k), view, buffers_.residuals[mask | Bit(k)].data(),
@@ -179,7 +179,7 @@ class Reconstruction {
   double* counts_;
   int order_;
   size_t all_;
-  size_t centred_ = 0;
+  size_t identity_axes_ = 0;
   size_t inverted_ = 0;
   bool is_parallel_;
 };

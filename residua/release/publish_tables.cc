@@ -126,12 +126,12 @@ class TablePublisher {
       published.attributes.push_back(plan_.domain[i].name);
       published.labels.push_back(axes.back()->labels);
     }
-    const bool ordinary = std::all_of(axes.begin(), axes.end(), [](const AxisAnswers* axis) {
+    const bool identity = std::all_of(axes.begin(), axes.end(), [](const AxisAnswers* axis) {
       return axis->variances.size() == 1;
     });
     const bool is_rounded_here = request_.integers && !request_.nonnegative;
     std::vector<double> answers;
-    if (!ordinary || is_rounded_here) answers = AnswerTable(counts, axes);
+    if (!identity || is_rounded_here) answers = AnswerTable(counts, axes);
     if (is_rounded_here) RoundEach(answers);
     published.estimates = answers.empty() ? counts : std::span<const double>(answers);
     std::vector<double> std_devs;

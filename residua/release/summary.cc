@@ -35,7 +35,7 @@ std::string WhoIsProtected(const Protection& protection) {
 
 constexpr std::string_view kRowsOfQuery =
     "The data is the result of a query, and a row is a row of that result. If the query joins "
-    "tables, groups rows or limits their number, one record of the original tables may affect "
+    "tables, groups rows or limits their number, one row of the original tables may affect "
     "several rows, and is then protected less than one row.";
 
 std::string ErrorsByTable(const Plan& plan) {

@@ -40,7 +40,7 @@ constexpr int64_t kCoarsest = 64;
 // Scales of integer bases that are tried.
 constexpr int kLeastScaleBits = 6;
 constexpr int kMostScaleBits = 24;
-// Of the 127 bits of a measured integer, 31 are left to the number of records.
+// Of the 127 bits of a measured integer, 31 are left to the number of rows.
 constexpr int kBitsForBases = 96;
 
 double Logit(double share) { return std::log(share / (1 - share)); }

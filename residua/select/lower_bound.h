@@ -20,7 +20,7 @@ namespace residua {
 //   ( sum_H prod_{i in H} rho_i | D_H^1/2 kron_{i not in H} B_i |_* )^2,
 // D_H diagonal over the sets P of attributes whose direction is not e_1, with entries
 // sum_{A superset H union P} w_A prod_{i not in A} h_i. docs/lower_bound.md has the proof, and why
-// the result holds in spite of rounding. For ordinary marginals it is the SVD bound of Li and
+// the result holds in spite of rounding. For identity attributes it is the SVD bound of Li and
 // Miklau, which is attained.
 //
 // Every choice of weights gives a bound. Those of the one-attribute problem are searched by its

@@ -35,7 +35,7 @@ class PairKinds {
       num_kinds_ *= size;
       sizes_.push_back(size);
     }
-    if (!AreOrdinary(mechanisms)) num_kinds_ = -1;
+    if (!HaveIdentityQueries(mechanisms)) num_kinds_ = -1;
   }
 
   bool are_priced() const { return num_kinds_ > 0; }
@@ -164,7 +164,7 @@ class PairKinds {
 
 }  // namespace
 
-bool AreOrdinary(const MechanismOrbits& mechanisms) {
+bool HaveIdentityQueries(const MechanismOrbits& mechanisms) {
   for (int64_t k = 0; k < mechanisms.orbits.size(); ++k) {
     for (const int c : mechanisms.orbits[k]) {
       if (!mechanisms.basis_of_class[static_cast<size_t>(c)].is_identity()) return false;

@@ -8,7 +8,7 @@
 
 namespace residua {
 
-// The pair of cells whose exchange for one another costs most, for ordinary attributes.
+// The pair of cells whose exchange for one another costs most, for identity attributes.
 struct MostExpensivePair {
   double cost = 0;  // C[u, u] + C[v, v] - 2 C[u, v]
   // What it costs in the sets of each orbit together, at noise variance 1: the sum of these over
@@ -17,10 +17,10 @@ struct MostExpensivePair {
 };
 
 // Whether every attribute measured is.
-bool AreOrdinary(const MechanismOrbits& mechanisms);
+bool HaveIdentityQueries(const MechanismOrbits& mechanisms);
 
 // At these noise variances of the orbits, to a relative error below 1e-12 (docs/math.md). Nothing
-// if an attribute is not ordinary, or there are too many kinds of pairs; Error{kTooLarge} if
+// if an attribute is not an identity one, or there are too many kinds of pairs; Error{kTooLarge} if
 // doubles do not hold the costs. The variances are positive; that of the total is not looked at.
 std::optional<MostExpensivePair> FindMostExpensivePair(const MechanismOrbits& mechanisms,
                                                        std::span<const double> noise_variance);

@@ -69,7 +69,7 @@ std::vector<PricedMechanism> PriceReplacements(const MechanismOrbits& mechanisms
   return priced;
 }
 
-// Nothing unless it is for replaced rows of ordinary attributes, and few enough kinds of them.
+// Nothing unless it is for replaced rows of identity attributes, and few enough kinds of them.
 std::optional<double> PriceByPairs(const MechanismOrbits& mechanisms,
                                    const std::vector<Rational>& variances) {
   if (mechanisms.protection.neighbours != Neighbours::kReplaceOne) return std::nullopt;
@@ -147,7 +147,7 @@ bool IsPlanPcost(const MechanismOrbits& mechanisms, const std::vector<Rational>&
 
 std::vector<double> CostOfOrbits(const MechanismOrbits& mechanisms) {
   const bool replaces = mechanisms.protection.neighbours == Neighbours::kReplaceOne;
-  const bool by_pairs = replaces && AreOrdinary(mechanisms);
+  const bool by_pairs = replaces && HaveIdentityQueries(mechanisms);
   const double factor = by_pairs   ? 2 * PairsOverDifferent(mechanisms)
                         : replaces ? 2
                                    : std::pow(mechanisms.protection.max_rows, 2);

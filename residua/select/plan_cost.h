@@ -27,7 +27,7 @@ std::vector<PricedMechanism> PriceMechanisms(const MechanismOrbits& mechanisms,
 // / sigma2_A the privacy cost matrix:
 //   add-remove   max over cells u of C[u, u], exactly; times `max_rows`^2 for an identifier, whose
 //                rows may all be in one cell.
-//   replace-one  max over cells u, v of C[u, u] + C[v, v] - 2 C[u, v]. For ordinary attributes it
+//   replace-one  max over cells u, v of C[u, u] + C[v, v] - 2 C[u, v]. For identity attributes it
 //                is found exactly up to a relative 2^-35, as long as there are no more than 2^20
 //                kinds of pairs; otherwise bounded. docs/math.md proves both.
 Rational PlanPcost(const MechanismOrbits& mechanisms, const std::vector<Rational>& variances);
@@ -37,7 +37,7 @@ bool IsPlanPcost(const MechanismOrbits& mechanisms, const std::vector<Rational>&
                  const Rational& stated);
 
 // What each orbit costs at noise variance 1, for choosing the noise: the sum of these over the
-// variances is the cost itself for add-remove. For replace-one and ordinary attributes it is the
+// variances is the cost itself for add-remove. For replace-one and identity attributes it is the
 // mean over all pairs of different cells, so never above the cost; otherwise the bound. The total,
 // which then costs nothing, has a cost too small to matter.
 std::vector<double> CostOfOrbits(const MechanismOrbits& mechanisms);

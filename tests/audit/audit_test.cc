@@ -131,7 +131,7 @@ Cells MostExpensiveCells(const Plan& plan) {
   }
 }
 
-constexpr const char* kOrdinary =
+constexpr const char* kIdentity =
     "[attributes.a]\nintegers = [0, 2]\n[attributes.b]\nintegers = [0, 1]\n[attributes.c]\n"
     "integers = [0, 3]\n";
 // Mechanisms of the same noise.
@@ -156,7 +156,7 @@ void ExpectHonest(double bound, double claim) {
 void ExpectCaught(double bound, double claim) { EXPECT_GT(Recorded(bound, claim), claim); }
 
 TEST_F(AuditTest, Marginals) {
-  const Plan plan = PlanFor("rho = 0.5", kOrdinary, "marginals = \"<=2\"");
+  const Plan plan = PlanFor("rho = 0.5", kIdentity, "marginals = \"<=2\"");
   ExpectHonest(BoundFor(plan, {1, 1, 2}), RhoOf(plan.pcost));
 }
 
@@ -168,19 +168,19 @@ TEST_F(AuditTest, PrefixSumsBesideMarginals) {
 
 TEST_F(AuditTest, ReplacedRows) {
   const Plan plan =
-      PlanFor("rho = 0.5\nneighbours = \"replace-one\"", kOrdinary, "marginals = \"<=1\"");
+      PlanFor("rho = 0.5\nneighbours = \"replace-one\"", kIdentity, "marginals = \"<=1\"");
   const double bound = LowerBoundOnRho(ReleaseOf(plan, {{1, 0, 2}}), ReleaseOf(plan, {{2, 1, 3}}));
   ExpectHonest(bound, RhoOf(plan.pcost));
 }
 
 TEST_F(AuditTest, CatchesNoiseTenPercentLow) {
-  Plan plan = PlanFor("rho = 0.5", kOrdinary, "marginals = \"<=2\"");
+  Plan plan = PlanFor("rho = 0.5", kIdentity, "marginals = \"<=2\"");
   for (Rational& variance : plan.variances) variance *= Rational(81, 100);
   ExpectCaught(BoundFor(plan, {1, 1, 2}), RhoOf(plan.pcost));
 }
 
 TEST_F(AuditTest, CatchesABaseMechanismThatIsNotPriced) {
-  const Plan plan = PlanFor("rho = 0.5", kOrdinary, "marginals = \"<=2\"");
+  const Plan plan = PlanFor("rho = 0.5", kIdentity, "marginals = \"<=2\"");
   Rational largest = 0;
   const std::vector<PricedMechanism> priced = PriceMechanisms(MechanismsOf(plan), plan.variances);
   for (const PricedMechanism& mechanism : priced) {
@@ -250,7 +250,7 @@ TEST_F(AuditTest, CatchesABasisPricedWithAnotherCovariance) {
 // The order and the width of what is published, by the number of rows; the numbers are as they
 // should be.
 TEST_F(AuditTest, CatchesAnOrderOrAWidthThatFollowsTheNumberOfRows) {
-  const Plan plan = PlanFor("rho = 0.5", kOrdinary, "marginals = \"<=2\"");
+  const Plan plan = PlanFor("rho = 0.5", kIdentity, "marginals = \"<=2\"");
   const EncodedTable with = TableWith(plan, {{1, 1, 2}});
   const EncodedTable without = TableWith(plan, {});
   const auto bound_for = [&](const std::function<void(std::vector<NoisyResidual>*)>& fault) {

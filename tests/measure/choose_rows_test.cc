@@ -19,7 +19,7 @@ std::vector<size_t> Kept(const std::vector<char>& is_kept) {
   return rows;
 }
 
-TEST(ChooseRows, KeepsAtMostAsManyOfEachOwner) {
+TEST(ChooseRows, KeepsAtMostAsManyOfEachIdentifier) {
   DeterministicBits bits(3);
   const std::vector<int64_t> owners = {0, 1, 0, 2, 0, 2, 0, 0};
   for (int64_t max_rows = 1; max_rows <= 6; ++max_rows) {

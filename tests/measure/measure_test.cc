@@ -28,7 +28,7 @@ constexpr double kAlpha = 1e-6;
 constexpr double kNormalQuantile = 4.89;
 constexpr double kSharedQuantile = 6.11;
 
-// Ordinary attributes, and a mixture with prefixes, ranges and a hierarchy.
+// Identity attributes, and a mixture with prefixes, ranges and a hierarchy.
 Domain MixedDomain(const std::vector<int64_t>& sizes) {
   std::vector<Attribute> attributes = DomainOfSizes(sizes).attributes();
   attributes[0].queries = QueryKind::kPrefix;
@@ -36,7 +36,7 @@ Domain MixedDomain(const std::vector<int64_t>& sizes) {
   return Domain(attributes);
 }
 
-std::vector<Domain> OrdinaryAndMixed(const std::vector<int64_t>& sizes) {
+std::vector<Domain> IdentityAndMixed(const std::vector<int64_t>& sizes) {
   return {DomainOfSizes(sizes), MixedDomain(sizes)};
 }
 
@@ -97,7 +97,7 @@ void CheckNoise(const Domain& domain) {
 }
 
 TEST(MeasureTest, NoiseIsTheDiscreteGaussianOfThePlan) {
-  for (const Domain& domain : OrdinaryAndMixed({3, 3, 4})) CheckNoise(domain);
+  for (const Domain& domain : IdentityAndMixed({3, 3, 4})) CheckNoise(domain);
 }
 
 // omega_A = kron (1/n) Sub y has covariance sigma2_A kron Sub Sub^T: whitened by it, its entries
@@ -192,8 +192,8 @@ double ReleaseDivergence(const Plan& plan, const EncodedTable& one, const Encode
 }
 
 // The table with one record more.
-EncodedTable WithRecord(const Domain& domain, const EncodedTable& table,
-                        const std::vector<int>& codes) {
+EncodedTable WithRow(const Domain& domain, const EncodedTable& table,
+                     const std::vector<int>& codes) {
   std::vector<CodeColumn> columns;
   for (int i = 0; i < domain.size(); ++i) {
     auto column = std::get<std::vector<uint8_t>>(table.column(i));
@@ -205,7 +205,7 @@ EncodedTable WithRecord(const Domain& domain, const EncodedTable& table,
 
 TEST(PrivacyTest, NeighbouringTablesStayWithinRhoAtEveryOrder) {
   std::mt19937_64 random(5);
-  for (const Domain& domain : OrdinaryAndMixed({2, 3, 3})) {
+  for (const Domain& domain : IdentityAndMixed({2, 3, 3})) {
     for (const char* pcost : {"1", "8"}) {
       const Plan plan = SmallPlan(domain, 2, ParseRational(pcost, "pcost"));
       const double rho = plan.pcost.get_d() / 2;
@@ -213,7 +213,7 @@ TEST(PrivacyTest, NeighbouringTablesStayWithinRhoAtEveryOrder) {
       double largest_if_too_small = 0;
       for (int record = 0; record < 18; record += 2) {
         const EncodedTable larger =
-            WithRecord(domain, table, {record / 2 % 2, record / 2 % 3, record / 6});
+            WithRow(domain, table, {record / 2 % 2, record / 2 % 3, record / 6});
         for (const double alpha : {1.01, 2.0, 20.0}) {
           EXPECT_LE(ReleaseDivergence(plan, table, larger, alpha, 1.0), alpha * rho * (1 + 1e-9));
         }

@@ -106,9 +106,9 @@ TEST(ResidualTransformTest, AgreesAlongLongAxes) {
   std::mt19937_64 random(13);
   const Domain domain = DomainOfSizes({19, 14, 2});
   for (const AttributeSet& set : std::vector<AttributeSet>{{0}, {0, 1}, {1, 2}, {0, 1, 2}}) {
-    for (const bool ordinary : {true, false}) {
+    for (const bool identity : {true, false}) {
       std::vector<ResidualMatrix> matrices(3, SubtractionMatrix{});
-      if (!ordinary) matrices[1] = RandomMatrix(14, 1 << 12, random);
+      if (!identity) matrices[1] = RandomMatrix(14, 1 << 12, random);
       std::vector<int64_t> cells(static_cast<size_t>(NumCellsInMemory(domain, set)));
       for (int64_t& cell : cells) cell = static_cast<int64_t>(random() % 1000);
       ExpectDense(domain, matrices, set, cells, false);
@@ -116,7 +116,7 @@ TEST(ResidualTransformTest, AgreesAlongLongAxes) {
   }
 }
 
-TEST(ResidualTransformTest, RefusesMoreRecordsThanCanBe) {
+TEST(ResidualTransformTest, RefusesMoreRowsThanCanBe) {
   const Domain domain = DomainOfSizes({2});
   const ResidualTransform transform(domain, {SubtractionMatrix{}});
   const int64_t most = std::numeric_limits<int64_t>::max();

@@ -118,7 +118,7 @@ std::vector<AttributeSet> AllMechanisms(const Plan& plan) {
 MatrixXd PrivacyCostMatrix(const Plan& plan) {
   std::vector<MatrixXd> subs;
   std::vector<MatrixXd> covariances;  // of each attribute's noise, before scaling
-  int64_t records = 1;
+  int64_t num_cells = 1;
   for (int i = 0; i < plan.domain.size(); ++i) {
     const int c = plan.classes.class_of[static_cast<size_t>(i)];
     const auto* integers = std::get_if<IntegerMatrix>(&plan.bases[static_cast<size_t>(c)].matrix);
@@ -136,9 +136,9 @@ MatrixXd PrivacyCostMatrix(const Plan& plan) {
       subs.push_back(sub);
       covariances.push_back(MatrixXd::Identity(sub.rows(), sub.rows()));
     }
-    records *= plan.domain[i].size;
+    num_cells *= plan.domain[i].size;
   }
-  MatrixXd total = MatrixXd::Zero(records, records);
+  MatrixXd total = MatrixXd::Zero(num_cells, num_cells);
   for (const AttributeSet& set : AllMechanisms(plan)) {
     const MatrixXd residual = KroneckerOver(plan.domain, set, subs);
     MatrixXd sigma = MatrixXd::Ones(1, 1);

@@ -7,8 +7,8 @@
 
 namespace residua::oracle {
 
-// Everything by its definition, with matrices over the whole record domain: for domains of at most
-// a few hundred records. Shares no code with the planner beyond the Plan it is given.
+// Everything by its definition, with matrices over the whole domain: for domains of at most
+// a few hundred cells. Shares no code with the planner beyond the Plan it is given.
 
 // The subtraction matrix: row k is e_0 - e_{k+1}.
 Eigen::MatrixXd SubtractionMatrix(int64_t size);

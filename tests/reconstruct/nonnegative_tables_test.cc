@@ -43,14 +43,14 @@ Eigen::VectorXd AsVector(const std::vector<double>& values) {
   return Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<int64_t>(values.size()));
 }
 
-// Other records, and noise of another size: the true residuals by their definition.
-void Change(const std::vector<double>& records, int64_t noise_factor, SmallRelease* release) {
-  release->records = records;
-  const Eigen::VectorXd histogram = AsVector(records);
+// Another histogram, and noise of another size: the true residuals by their definition.
+void Change(const std::vector<double>& histogram, int64_t noise_factor, SmallRelease* release) {
+  release->histogram = histogram;
+  const Eigen::VectorXd truth = AsVector(histogram);
   for (const AttributeSet& set : release->sets) {
     const Eigen::VectorXd residual = release->Kronecker(set, [&](int i) {
       return DenseMatrixOf(release->bases[static_cast<size_t>(i)]);
-    }) * histogram;
+    }) * truth;
     std::vector<int64_t>& values = release->true_residuals[set];
     values.clear();
     for (const double value : residual) values.push_back(std::llround(value));
@@ -58,14 +58,14 @@ void Change(const std::vector<double>& records, int64_t noise_factor, SmallRelea
   }
 }
 
-// Most records are in few cells.
-std::vector<double> SparseRecords(size_t num_cells, std::mt19937_64& random) {
-  std::vector<double> records(num_cells, 0.0);
-  for (double& record : records) {
-    if (random() % 6 == 0) record = static_cast<double>(random() % 60);
+// Most rows are in few cells.
+std::vector<double> SparseHistogram(size_t num_cells, std::mt19937_64& random) {
+  std::vector<double> histogram(num_cells, 0.0);
+  for (double& cell : histogram) {
+    if (random() % 6 == 0) cell = static_cast<double>(random() % 60);
   }
-  records[random() % num_cells] += 40;
-  return records;
+  histogram[random() % num_cells] += 40;
+  return histogram;
 }
 
 // An oblique basis as one would choose it: differences of neighbours, not quite, for which the
@@ -113,7 +113,7 @@ SmallRelease NoisyRelease(Bases bases, std::mt19937_64& random, BitSource* bits)
       release.bases[i] = DifferenceBasis(sizes[i], random);
     }
   }
-  Change(SparseRecords(num_cells, random), 1 + static_cast<int64_t>(random() % 100), &release);
+  Change(SparseHistogram(num_cells, random), 1 + static_cast<int64_t>(random() % 100), &release);
   release.Measure(bits);
   return release;
 }
@@ -162,7 +162,7 @@ TEST(JointCovariance, IsThatOfTheCellsLessTheTotalsNoise) {
   }
 }
 
-// With ordinary attributes K <= diag(scales): the steps of the iteration are never too long.
+// With identity attributes K <= diag(scales): the steps of the iteration are never too long.
 TEST(JointCovariance, IsBoundedByItsScales) {
   std::mt19937_64 random(2);
   for (int trial = 0; trial < 20; ++trial) {
@@ -388,9 +388,9 @@ TEST(ReconstructNonnegative, LeavesNonnegativeTablesAlone) {
   std::mt19937_64 random(5);
   for (int trial = 0; trial < 100; ++trial) {
     SmallRelease release = RandomRelease(random);
-    std::vector<double> records = release.records;
-    for (double& record : records) record += 1;
-    Change(records, 1, &release);
+    std::vector<double> histogram = release.histogram;
+    for (double& cell : histogram) cell += 1;
+    Change(histogram, 1, &release);
     release.Measure(nullptr);
     const NonnegativeTables result = ReconstructNonnegative(release.Index(), release.sets);
     EXPECT_EQ(result.iterations, 0);
@@ -452,9 +452,9 @@ TEST(ReconstructNonnegative, IsCloserToSparseData) {
   for (int trial = 0; trial < 40; ++trial) {
     SmallRelease release = MakeSmallRelease({6, 5, 4, 6}, {false, trial % 2 == 0, false, false},
                                             {{0, 1}, {1, 2}, {0, 2, 3}}, random);
-    std::vector<double> records(6 * 5 * 4 * 6, 0.0);
-    for (int k = 0; k < 12; ++k) records[random() % records.size()] += 60;
-    Change(records, 1, &release);
+    std::vector<double> histogram(6 * 5 * 4 * 6, 0.0);
+    for (int k = 0; k < 12; ++k) histogram[random() % histogram.size()] += 60;
+    Change(histogram, 1, &release);
     // Noise of about 8 a cell, whatever the basis' units.
     for (const AttributeSet& set : release.sets) {
       Rational variance = 64;

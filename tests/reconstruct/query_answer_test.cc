@@ -23,7 +23,7 @@ TEST(Answer, EqualsTheDenseEstimateAndCovariance) {
     const DenseProblem problem = MakeDenseProblem(release);
     const Eigen::MatrixXd inverse =
         problem.matrix.completeOrthogonalDecomposition().pseudoInverse();
-    const Eigen::VectorXd records = inverse * problem.values;
+    const Eigen::VectorXd histogram = inverse * problem.values;
     // The weighted rows have noise of variance 1.
     const Eigen::MatrixXd covariance = inverse * inverse.transpose();
     for (int pair = 0; pair < 10; ++pair) {
@@ -36,8 +36,8 @@ TEST(Answer, EqualsTheDenseEstimateAndCovariance) {
       const double variance_a = dense_a.dot(covariance * dense_a);
       const double variance_b = dense_b.dot(covariance * dense_b);
       const Estimate estimate = Answer(index, a);
-      EXPECT_NEAR(estimate.value, dense_a.dot(records),
-                  1e-9 * (1 + dense_a.cwiseAbs().dot(records.cwiseAbs())));
+      EXPECT_NEAR(estimate.value, dense_a.dot(histogram),
+                  1e-9 * (1 + dense_a.cwiseAbs().dot(histogram.cwiseAbs())));
       EXPECT_NEAR(estimate.variance, variance_a, 1e-9 * variance_a);
       EXPECT_EQ(Variance(index, a), estimate.variance);
       EXPECT_NEAR(Covariance(index, a, b), dense_a.dot(covariance * dense_b),
@@ -49,7 +49,7 @@ TEST(Answer, EqualsTheDenseEstimateAndCovariance) {
       const LoadedTable loaded(index, set_a);
       const Estimate from_table = loaded.Answer(a);
       EXPECT_NEAR(from_table.value, estimate.value,
-                  1e-9 * (1 + dense_a.cwiseAbs().dot(records.cwiseAbs())));
+                  1e-9 * (1 + dense_a.cwiseAbs().dot(histogram.cwiseAbs())));
       EXPECT_EQ(from_table.variance, estimate.variance);
     }
   }

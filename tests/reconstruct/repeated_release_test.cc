@@ -226,10 +226,10 @@ TEST(RepeatedReleases, AnswersAndTheirDifferencesCoverToo) {
                                         {1, std::vector<CellRange>{{1, 1}, {3, 3}}}});
   // All values of a0: a large part of b's answer is a's.
   const ProductQuery b(release.domain, {{1, std::vector<CellRange>{{1, 1}, {3, 3}}}});
-  const Eigen::Map<const Eigen::VectorXd> records(release.records.data(),
-                                                  static_cast<int64_t>(release.records.size()));
-  const double truth_a = DenseQuery(release, a).dot(records);
-  const double truth_b = DenseQuery(release, b).dot(records);
+  const Eigen::Map<const Eigen::VectorXd> histogram(release.histogram.data(),
+                                                    static_cast<int64_t>(release.histogram.size()));
+  const double truth_a = DenseQuery(release, a).dot(histogram);
+  const double truth_b = DenseQuery(release, b).dot(histogram);
   DeterministicBits bits(52);
   int64_t covered_a = 0;
   int64_t covered_difference = 0;

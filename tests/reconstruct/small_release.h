@@ -75,7 +75,7 @@ struct SmallRelease {
   Domain domain;
   std::vector<ResidualBasis> bases;
   std::vector<AttributeSet> sets;  // closed under subsets
-  std::vector<double> records;     // the histogram over the whole domain
+  std::vector<double> histogram;   // over the whole domain
   std::map<AttributeSet, std::vector<int64_t>> true_residuals;
   std::map<AttributeSet, Rational> noise_variances;
   std::map<AttributeSet, NoisyResidual> residuals;
@@ -96,8 +96,8 @@ struct SmallRelease {
         set, [&](int i) { return Eigen::MatrixXd::Identity(domain[i].size, domain[i].size); });
   }
   Eigen::VectorXd TrueTable(const AttributeSet& set) const {
-    return TableMatrix(set) *
-           Eigen::Map<const Eigen::VectorXd>(records.data(), static_cast<int64_t>(records.size()));
+    return TableMatrix(set) * Eigen::Map<const Eigen::VectorXd>(
+                                  histogram.data(), static_cast<int64_t>(histogram.size()));
   }
 
   ResidualIndex Index() const {
@@ -127,15 +127,15 @@ inline SmallRelease MakeSmallRelease(const std::vector<int64_t>& sizes,
   SmallRelease release;
   release.domain = DomainOfSizes(sizes);
   std::vector<ResidualMatrix> matrices;
-  int64_t num_records = 1;
+  int64_t num_cells = 1;
   for (size_t i = 0; i < sizes.size(); ++i) {
     release.bases.push_back(is_oblique[i] ? RandomBasis(sizes[i], random)
                                           : IdentityBasis(sizes[i]));
     matrices.push_back(release.bases.back().matrix);
-    num_records *= sizes[i];
+    num_cells *= sizes[i];
   }
-  for (int64_t k = 0; k < num_records; ++k) {
-    release.records.push_back(static_cast<double>(random() % 50));
+  for (int64_t k = 0; k < num_cells; ++k) {
+    release.histogram.push_back(static_cast<double>(random() % 50));
   }
   for (const AttributeSet& set : SetsUpTo(release.domain.size(), sizes.size())) {
     const bool is_measured =

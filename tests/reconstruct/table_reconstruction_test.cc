@@ -23,10 +23,10 @@ TEST(Reconstruct, EqualsTheDensePseudoInverse) {
     release.Measure(&bits);
     const ResidualIndex index = release.Index();
     const DenseProblem problem = MakeDenseProblem(release);
-    const Eigen::VectorXd records =
+    const Eigen::VectorXd histogram =
         problem.matrix.completeOrthogonalDecomposition().solve(problem.values);
     for (const AttributeSet& set : release.sets) {
-      const Eigen::VectorXd expected = release.TableMatrix(set) * records;
+      const Eigen::VectorXd expected = release.TableMatrix(set) * histogram;
       const Eigen::VectorXd actual = ReconstructedTable(index, set);
       ASSERT_EQ(actual.size(), expected.size());
       EXPECT_LT((actual - expected).cwiseAbs().maxCoeff(),
@@ -45,14 +45,13 @@ TEST(Reconstruct, TablesAgreeOnTheirCommonMargins) {
     const ResidualIndex index = release.Index();
     for (const AttributeSet& set : release.sets) {
       const Eigen::VectorXd table = ReconstructedTable(index, set);
-      const Eigen::MatrixXd to_records = release.TableMatrix(set).transpose();
+      const Eigen::MatrixXd to_cells = release.TableMatrix(set).transpose();
       for (const AttributeSet& smaller : release.sets) {
         if (!std::includes(set.begin(), set.end(), smaller.begin(), smaller.end())) continue;
-        // Each cell of the table lies in num_records / num_cells records.
+        // Each cell of the table is the sum of many cells of the domain.
         const double repeats =
-            static_cast<double>(to_records.rows()) / static_cast<double>(to_records.cols());
-        const Eigen::VectorXd margin =
-            release.TableMatrix(smaller) * (to_records * table) / repeats;
+            static_cast<double>(to_cells.rows()) / static_cast<double>(to_cells.cols());
+        const Eigen::VectorXd margin = release.TableMatrix(smaller) * (to_cells * table) / repeats;
         EXPECT_LT((margin - ReconstructedTable(index, smaller)).cwiseAbs().maxCoeff(),
                   1e-11 * (1 + table.cwiseAbs().sum()));
       }
@@ -69,10 +68,10 @@ TEST(Reconstruct, WithoutNoiseGivesTheTrueTable) {
     for (const AttributeSet& set : release.sets) {
       const Eigen::VectorXd expected = release.TrueTable(set);
       const Eigen::VectorXd actual = ReconstructedTable(index, set);
-      const bool is_ordinary = std::all_of(set.begin(), set.end(), [&](int i) {
+      const bool is_identity = std::all_of(set.begin(), set.end(), [&](int i) {
         return release.bases[static_cast<size_t>(i)].is_identity();
       });
-      if (is_ordinary) {
+      if (is_identity) {
         EXPECT_EQ(actual, expected);
       } else {
         EXPECT_LT((actual - expected).cwiseAbs().maxCoeff(), 1e-9);
@@ -81,9 +80,9 @@ TEST(Reconstruct, WithoutNoiseGivesTheTrueTable) {
   }
 }
 
-// Values of many sizes on a table with ordinary attributes only: every way a table is laid out.
-struct Ordinary {
-  explicit Ordinary(const std::vector<int64_t>& sizes) : domain(DomainOfSizes(sizes)) {
+// Values of many sizes on a table with identity attributes only: every way a table is laid out.
+struct IdentityTable {
+  explicit IdentityTable(const std::vector<int64_t>& sizes) : domain(DomainOfSizes(sizes)) {
     std::mt19937_64 random(4);
     for (const int64_t size : sizes) bases.push_back(IdentityBasis(size));
     for (const AttributeSet& set : SetsUpTo(domain.size(), sizes.size())) {
@@ -103,17 +102,17 @@ struct Ordinary {
 };
 
 // The defining sum over subsets, axis by axis, each with its own projections.
-std::vector<double> ByDefinition(const Ordinary& ordinary, const AttributeSet& table) {
-  const int64_t num_cells = NumCellsInMemory(ordinary.domain, table);
+std::vector<double> ByDefinition(const IdentityTable& identity, const AttributeSet& table) {
+  const int64_t num_cells = NumCellsInMemory(identity.domain, table);
   std::vector<double> counts(static_cast<size_t>(num_cells), 0.0);
-  for (const NoisyResidual& residual : ordinary.residuals) {
+  for (const NoisyResidual& residual : identity.residuals) {
     const AttributeSet& set = residual.attributes;
     if (!std::includes(table.begin(), table.end(), set.begin(), set.end())) continue;
     const auto& integers = std::get<std::vector<int64_t>>(residual.values);
     std::vector<double> values(integers.begin(), integers.end());
     int64_t inner = 1;
     for (size_t k = set.size(); k-- > 0;) {
-      const int64_t n = ordinary.domain[set[k]].size;
+      const int64_t n = identity.domain[set[k]].size;
       for (int64_t first = 0; first < static_cast<int64_t>(values.size()); ++first) {
         if (first / inner % n != 0) continue;
         double mean = 0;
@@ -128,7 +127,7 @@ std::vector<double> ByDefinition(const Ordinary& ordinary, const AttributeSet& t
       int64_t at = 0;
       int64_t stride = 1;
       for (size_t k = table.size(); k-- > 0;) {
-        const int64_t n = ordinary.domain[table[k]].size;
+        const int64_t n = identity.domain[table[k]].size;
         if (std::find(set.begin(), set.end(), table[k]) != set.end()) {
           at += rest % n * stride;
           stride *= n;
@@ -163,11 +162,11 @@ TEST(Reconstruct, AgreesWithTheDefinitionForEveryLayout) {
                                                     {40, 50, 33, 35},
                                                     {1500, 1500}};
   for (const auto& sizes : shapes) {
-    const Ordinary ordinary(sizes);
-    const ResidualIndex index = ordinary.Index();
+    const IdentityTable identity(sizes);
+    const ResidualIndex index = identity.Index();
     AttributeSet table;
-    for (int i = 0; i < ordinary.domain.size(); ++i) table.push_back(i);
-    const std::vector<double> expected = ByDefinition(ordinary, table);
+    for (int i = 0; i < identity.domain.size(); ++i) table.push_back(i);
+    const std::vector<double> expected = ByDefinition(identity, table);
     const std::vector<double> actual = Reconstruct(index, table);
     ASSERT_EQ(actual.size(), expected.size());
     double largest = 0;
@@ -240,8 +239,8 @@ TEST(ReconstructTables, VisitsEveryTableInOrderWithTheSameCounts) {
 }
 
 TEST(ReconstructTables, MixesLargeAndSmallTables) {
-  const Ordinary ordinary({130, 129, 128, 3});
-  const ResidualIndex index = ordinary.Index();
+  const IdentityTable identity({130, 129, 128, 3});
+  const ResidualIndex index = identity.Index();
   const std::vector<AttributeSet> tables = {{0, 3}, {0, 1, 2}, {1, 2}, {}, {2, 3}, {0, 1, 3}};
   size_t next = 0;
   ReconstructTables(index, tables, {}, [&](size_t t, std::span<const double> counts) {

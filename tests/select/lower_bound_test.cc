@@ -27,19 +27,19 @@ double BoundOf(const Domain& domain, const Workload& workload, const char* objec
   return LeastLossBound(domain, workload, ParseObjective(objective));
 }
 
-// All queries of the workload, stacked, one column for each record.
+// All queries of the workload, stacked, one column for each cell.
 Eigen::MatrixXd StackQueries(const Plan& plan) {
   std::vector<Eigen::MatrixXd> queries;
-  int64_t num_records = 1;
+  int64_t num_rows = 1;
   for (const Attribute& attribute : plan.domain.attributes()) {
     queries.push_back(oracle::DenseQueries(attribute));
-    num_records *= attribute.size;
+    num_rows *= attribute.size;
   }
-  Eigen::MatrixXd stacked(0, num_records);
+  Eigen::MatrixXd stacked(0, num_rows);
   for (const AttributeSet& set : oracle::AllMarginals(plan)) {
     const Eigen::MatrixXd table = oracle::KroneckerOver(plan.domain, set, queries);
     const Eigen::Index rows = stacked.rows();
-    stacked.conservativeResize(rows + table.rows(), num_records);
+    stacked.conservativeResize(rows + table.rows(), num_rows);
     stacked.bottomRows(table.rows()) = table;
   }
   return stacked;
@@ -119,7 +119,7 @@ TEST(LowerBoundTest, OfOneTableIsTheLeastLoss) {
 }
 
 TEST(LowerBoundTest, OfTheLargestVarianceIsNeverAboveTheBruteForceOptimum) {
-  // The brute force needs queries that tell all records apart.
+  // The brute force needs queries that tell all cells apart.
   for (const char* domain : {"8:prefix*2", "5:range,4:prefix", "3,6:prefix"}) {
     for (const char* marginals : {"2", "<=2"}) {
       const Plan plan = PlanOf(ParseDomain(domain), Marginals(marginals), "max-variance");
@@ -139,19 +139,19 @@ TEST(LowerBoundTest, RulesOutThePapersLargestVarianceOfPrefixSums) {
   EXPECT_LT(bound, PlanOf(cps, Marginals("1"), "max-variance").loss);
 }
 
-// Attributes of every kind, at most 30 records.
+// Attributes of every kind, at most 30 cells.
 Domain RandomDomain(std::mt19937* random) {
   const auto draw = [&](int64_t first, int64_t last) {
     return std::uniform_int_distribution<int64_t>(first, last)(*random);
   };
   std::vector<Attribute> attributes;
-  int64_t num_records = 1;
+  int64_t num_rows = 1;
   for (int i = 0; i < 4; ++i) {
     Attribute attribute;
     attribute.name = std::to_string(i);
     attribute.size = draw(2, 6);
-    if (num_records * attribute.size > 30) continue;
-    num_records *= attribute.size;
+    if (num_rows * attribute.size > 30) continue;
+    num_rows *= attribute.size;
     attribute.queries = static_cast<QueryKind>(draw(0, 4));
     if (attribute.queries == QueryKind::kHierarchy) {
       attribute.groups = {{"first", {0}}, {"last", {attribute.size - 2, attribute.size - 1}}};
@@ -192,12 +192,12 @@ TEST(LowerBoundTest, OfRandomWorkloadsIsBelowTheDenseOptimumAndNearIt) {
     Objective objective;
     objective.weighting = static_cast<Weighting>(trial % 3);
     std::vector<Eigen::MatrixXd> queries;
-    int64_t num_records = 1;
+    int64_t num_rows = 1;
     for (const Attribute& attribute : domain.attributes()) {
       queries.push_back(oracle::DenseQueries(attribute));
-      num_records *= attribute.size;
+      num_rows *= attribute.size;
     }
-    Eigen::MatrixXd gram = Eigen::MatrixXd::Zero(num_records, num_records);
+    Eigen::MatrixXd gram = Eigen::MatrixXd::Zero(num_rows, num_rows);
     for (const WeightedMarginal& table : workload.marginals) {
       const Eigen::MatrixXd q = oracle::KroneckerOver(domain, table.attributes, queries);
       const auto cells = static_cast<double>(q.rows());
@@ -219,7 +219,7 @@ TEST(LowerBoundTest, OfRandomLargestVariancesIsBelowTheDenseOptimumAndNearIt) {
   int num_near = 0;
   for (int trial = 0; trial < 60; ++trial) {
     std::vector<Attribute> attributes = RandomDomain(&random).attributes();
-    // The brute force needs queries that tell all records apart.
+    // The brute force needs queries that tell all cells apart.
     for (Attribute& attribute : attributes) {
       if (attribute.queries == QueryKind::kCustom) attribute.queries = QueryKind::kPrefix;
     }

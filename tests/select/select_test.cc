@@ -29,7 +29,7 @@ class Random {
   explicit Random(unsigned seed) : engine_(seed) {}
   int Below(int n) { return static_cast<int>(engine_() % static_cast<unsigned>(n)); }
 
-  // A domain of at most a hundred or so records, with repeated sizes likely.
+  // A domain of at most a hundred or so cells, with repeated sizes likely.
   Domain SmallDomain() {
     const int d = 2 + Below(3);
     std::string sizes;

@@ -9,7 +9,7 @@
 namespace residua {
 namespace {
 
-// Rows of a few hundred million entries would not fit the memory of an ordinary machine.
+// Rows of a few hundred million entries would not fit the memory of most machines.
 constexpr int64_t kMaxEntries = 400'000'000;
 
 // Coefficients of t^0..t^k of the product of (constant + residual t): the total contribution of
