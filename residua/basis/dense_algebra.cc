@@ -22,6 +22,11 @@ VectorXd EigenvaluesOf(const MatrixXd& symmetric) {
   return Eigen::SelfAdjointEigenSolver<MatrixXd>(symmetric, Eigen::EigenvaluesOnly).eigenvalues();
 }
 
+MatrixXd LowerFactorOf(const MatrixXd& square) {
+  const Eigen::HouseholderQR<MatrixXd> qr(square.transpose());
+  return MatrixXd(qr.matrixQR().triangularView<Eigen::Upper>()).transpose();
+}
+
 LeastSquares::LeastSquares(const MatrixXd& matrix) : decomposition_(matrix) {}
 VectorXd LeastSquares::Solve(const VectorXd& b) const { return decomposition_.solve(b); }
 MatrixXd LeastSquares::Solve(const MatrixXd& b) const { return decomposition_.solve(b); }

@@ -23,6 +23,9 @@ struct SymmetricEigen {
 SymmetricEigen EigenOf(const Eigen::MatrixXd& symmetric);
 Eigen::VectorXd EigenvaluesOf(const Eigen::MatrixXd& symmetric);
 
+// The lower triangular L with `square` = L Q, Q orthogonal.
+Eigen::MatrixXd LowerFactorOf(const Eigen::MatrixXd& square);
+
 // The x of least |`matrix` x - b|, through an orthogonal decomposition with pivoting.
 class LeastSquares {
  public:

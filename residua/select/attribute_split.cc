@@ -1,9 +1,11 @@
 #include "residua/select/attribute_split.h"
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "residua/basis/dense_algebra.h"
 
 namespace residua {
 namespace {
@@ -11,7 +13,6 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-using EigenSolver = Eigen::SelfAdjointEigenSolver<MatrixXd>;
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 // Of the error bounds below: products of n terms err by n epsilon, symmetric eigenvalues by a small
@@ -30,7 +31,9 @@ MatrixXd Directions(const FrameRoot& root, int num_active) {
     VectorXd next = k == 1 ? VectorXd(root.root.col(0)) : root.bent;
     const double least = kLeastDirection * next.norm();
     for (int pass = 0; pass < 2; ++pass) {
-      next -= directions.leftCols(k) * (directions.leftCols(k).transpose() * next);
+      for (int before = 0; before < k; ++before) {
+        next -= directions.col(before).dot(next) * directions.col(before);
+      }
       next(0) = 0;
       const double length = next.norm();
       if (pass == 0 && !(length > least)) return directions.leftCols(k);
@@ -44,14 +47,14 @@ MatrixXd Directions(const FrameRoot& root, int num_active) {
 // The factors of an active block of two or three rows; see AttributeSplit.
 void FactorBlock(const MatrixXd& block, AttributeSplit* split) {
   const auto m = static_cast<int>(block.rows());
-  const Eigen::HouseholderQR<MatrixXd> qr(block.transpose());
-  const MatrixXd lower =
-      MatrixXd(qr.matrixQR().triangularView<Eigen::Upper>()).topRows(m).transpose();
+  const MatrixXd lower = LowerFactorOf(block);
   const double corner = std::fabs(lower(0, 0));
   split->num_active = m;
   split->corner = corner;
   const MatrixXd inner = lower.bottomRightCorner(m - 1, m - 1);
-  const VectorXd y = inner.triangularView<Eigen::Lower>().solve(VectorXd(lower.col(0).tail(m - 1)));
+  VectorXd y = lower.col(0).tail(m - 1);  // then solved by the triangle of `inner`
+  y(0) /= inner(0, 0);
+  if (m == 3) y(1) = (y(1) - inner(1, 0) * y(0)) / inner(1, 1);
   split->link = y.norm();
   if (m == 2) {
     split->second = std::fabs(inner(0, 0)) / corner;
@@ -61,7 +64,7 @@ void FactorBlock(const MatrixXd& block, AttributeSplit* split) {
   const double length = y.norm();
   Eigen::Matrix2d turn = Eigen::Matrix2d::Identity();
   if (length > 0) turn << y(0) / length, -y(1) / length, y(1) / length, y(0) / length;
-  const Eigen::Matrix2d turned = inner * turn;
+  const Eigen::Matrix2d turned = Eigen::Matrix2d(inner) * turn;
   const double third = turned.col(1).norm();
   const double up = turned(0, 1) / third;
   const double down = turned(1, 1) / third;
@@ -74,16 +77,14 @@ void FactorBlock(const MatrixXd& block, AttributeSplit* split) {
 
 AttributeFrame FrameOf(const QuerySpace& space, const VectorXd& query_weight) {
   const MatrixXd gram = space.queries.Gram(query_weight);
-  const EigenSolver solver(gram);
-  const VectorXd& values = solver.eigenvalues();
+  const auto [values, vectors] = EigenOf(gram);
   const Index rank = values.size();
   AttributeFrame frame;
   double condition = values.maxCoeff() / values.minCoeff();
   if (!(values.minCoeff() > 0)) condition = std::numeric_limits<double>::infinity();
   if (!space.is_full()) {
     const VectorXd columns =
-        EigenSolver(space.dense_columns * space.dense_columns.transpose(), Eigen::EigenvaluesOnly)
-            .eigenvalues();
+        EigenvaluesOf(ProductTransposed(space.dense_columns, space.dense_columns));
     condition *= std::max(columns.maxCoeff() / columns.minCoeff(), 1.0);
   }
   frame.query_margin = kErrorFactor * static_cast<double>(rank) * kEpsilon * condition;
@@ -93,15 +94,16 @@ AttributeFrame FrameOf(const QuerySpace& space, const VectorXd& query_weight) {
   }
   const VectorXd roots = values.cwiseSqrt();
   const VectorXd direction =
-      solver.eigenvectors() * (solver.eigenvectors().transpose() * space.ones).cwiseQuotient(roots);
+      Product(vectors, VectorXd(TransposedProduct(vectors, space.ones).cwiseQuotient(roots)));
   frame.height = direction.squaredNorm();
   // A reflection takes the direction to e_1, up to sign.
   VectorXd mirror = direction / std::sqrt(frame.height);
   mirror(0) += mirror(0) < 0 ? -1 : 1;
   mirror.normalize();
-  MatrixXd rows = solver.eigenvectors() * roots.asDiagonal() * solver.eigenvectors().transpose();
-  rows -= 2 * mirror * (mirror.transpose() * rows);
-  frame.rows = space.is_full() ? rows : MatrixXd(rows * space.dense_columns);
+  MatrixXd rows = ProductTransposed(vectors * roots.asDiagonal(), vectors);
+  const VectorXd along = TransposedProduct(rows, mirror);
+  for (Index k = 0; k < rows.cols(); ++k) rows.col(k) -= 2 * along(k) * mirror;
+  frame.rows = space.is_full() ? rows : Product(rows, space.dense_columns);
   frame.rows.row(0).setConstant(1 / std::sqrt(frame.height));
   return frame;
 }
@@ -122,15 +124,14 @@ FrameRoot RootOf(const AttributeFrame& frame, const VectorXd& lambda) {
   const auto num_cells = static_cast<double>(lambda.size());
   of.lambda = lambda / (lambda.sum() * (1 + num_cells * kEpsilon));
   const MatrixXd scaled = frame.rows * (frame.height * of.lambda).cwiseSqrt().asDiagonal();
-  of.gram.noalias() = scaled * scaled.transpose();
-  const EigenSolver solver(of.gram);
-  const VectorXd& values = solver.eigenvalues();
+  of.gram = ProductTransposed(scaled, scaled);
+  const auto [values, vectors] = EigenOf(of.gram);
   const double error = kErrorFactor * (num_cells + static_cast<double>(values.size())) * kEpsilon *
                        values.maxCoeff();
   const VectorXd roots = (values.array() - error).max(0).sqrt();
-  of.root = solver.eigenvectors() * roots.asDiagonal() * solver.eigenvectors().transpose();
-  of.bent = solver.eigenvectors() *
-            (roots.array().pow(kBend) * solver.eigenvectors().row(0).transpose().array()).matrix();
+  of.root = ProductTransposed(vectors * roots.asDiagonal(), vectors);
+  of.bent =
+      Product(vectors, VectorXd(roots.array().pow(kBend) * vectors.row(0).transpose().array()));
   of.trace = roots.sum();
   of.norm = roots.maxCoeff();
   return of;
@@ -142,8 +143,8 @@ AttributeSplit SplitWithActive(const FrameRoot& root, int num_active) {
   for (int most = static_cast<int>(std::min<Index>(num_active, rank)); most > 1; --most) {
     const MatrixXd directions = Directions(root, most);
     if (directions.cols() == 1) break;
-    const MatrixXd block = directions.transpose() * root.root * directions;
-    const double least = Eigen::JacobiSVD<MatrixXd>(block).singularValues().minCoeff();
+    const MatrixXd block = TransposedProduct(directions, Product(root.root, directions));
+    const double least = EigenvaluesOf(block).cwiseAbs().minCoeff();
     AttributeSplit split;
     split.margin = 4 * error * root.norm / least;
     if (!(split.margin <= kMostMargin)) continue;
@@ -159,7 +160,7 @@ AttributeSplit SplitWithActive(const FrameRoot& root, int num_active) {
 AttributeSplit SplitWithoutActive(const FrameRoot& root, double place) {
   const Index rank = root.root.rows();
   // sqrt(h) T diag(lambda)^1/2 times each end: lambda^1/2 and the polar factor's first row.
-  const VectorXd near = std::sqrt(root.frame->height) * (root.frame->rows * root.lambda);
+  const VectorXd near = std::sqrt(root.frame->height) * Product(root.frame->rows, root.lambda);
   const VectorXd far = root.root.col(0);
   const double cosine = std::min(far(0), 1.0);
   const double norm =
@@ -172,9 +173,9 @@ AttributeSplit SplitWithoutActive(const FrameRoot& root, double place) {
   split.margin = kErrorFactor * error;
   if (rank == 1) return split;
   const VectorXd below = ((1 - place) * near + place * far).tail(rank - 1) / norm;
-  const MatrixXd beside =
-      root.gram.bottomRightCorner(rank - 1, rank - 1) - below * below.transpose();
-  const VectorXd values = EigenSolver(beside, Eigen::EigenvaluesOnly).eigenvalues();
+  MatrixXd beside = root.gram.bottomRightCorner(rank - 1, rank - 1);
+  for (Index k = 0; k < rank - 1; ++k) beside.col(k) -= below(k) * below;
+  const VectorXd values = EigenvaluesOf(beside);
   split.rest = (values.array() - error * root.gram.trace()).max(0).sqrt().sum();
   return split;
 }

@@ -1,6 +1,6 @@
 #include "residua/select/symmetric_blocks.h"
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "residua/base/error.h"
+#include "residua/basis/dense_algebra.h"
 #include "residua/model/closure.h"
 
 namespace residua {
@@ -155,7 +156,7 @@ Representation Represent(const Diagram& diagram, int num_rows, int most,
   MatrixXd term = linked;
   MatrixXd sum = linked;
   for (int k = 1; num_rows == 3 && k <= most && split.twist > 0; ++k) {
-    term = (split.twist / k) * (twist * term).eval();
+    term = (split.twist / k) * Product(twist, term);
     sum += term;
   }
   representation.matrix = scale.asDiagonal() * sum;
@@ -379,16 +380,19 @@ double SymmetricBlocks::Evaluate(const std::vector<AttributeSplit>& split_of_cla
           block(r, s) = entry;
         }
       }
-      MatrixXd gram(size, size);
-      gram.noalias() = block * block.transpose();
-      const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(
-          gram, gradient != nullptr ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
+      const MatrixXd gram = ProductTransposed(block, block);
+      SymmetricEigen eigen;
+      if (gradient == nullptr) {
+        eigen.values = EigenvaluesOf(gram);
+      } else {
+        eigen = EigenOf(gram);
+      }
       const double error = kErrorFactor * static_cast<double>(size) *
                            std::numeric_limits<double>::epsilon() * gram.trace();
-      const VectorXd roots = (solver.eigenvalues().array() - error).max(0).sqrt();
+      const VectorXd roots = (eigen.values.array() - error).max(0).sqrt();
       sum += multiplicity * roots.sum();
       if (gradient == nullptr) return;
-      const VectorXd shares = solver.eigenvectors().cwiseAbs2() * roots;
+      const VectorXd shares = Product(eigen.vectors.cwiseAbs2(), roots);
       for (Index r = 0; r < size; ++r) {
         const auto k = static_cast<size_t>(rest.patterns[rows.pattern[static_cast<size_t>(r)]]);
         if (demand[k] > 0) (*gradient)[k] += multiplicity * shares(r) / (2 * demand[k]);
