@@ -528,17 +528,16 @@ TEST_F(DataSourceTest, ReadsCsvDialectsByTheirHeader) {
 
 TEST_F(DataSourceTest, NamesFilesThatCannotBeRead) {
   const Attribute a = Integers("a", 0, 9);
-  EXPECT_EQ(MessageOf({"none.csv", "", ""}, a),
-            "none.csv: no such file; see that the path is right");
+  EXPECT_EQ(MessageOf({"none.csv", "", ""}, a), "none.csv: no such file; check the path");
   std::filesystem::create_directory("folder.csv");
   EXPECT_EQ(MessageOf({"folder.csv", "", ""}, a), "folder.csv: a directory; name one file in it");
   EXPECT_EQ(
       MessageOf({"https://example.org/a.csv", "", ""}, a),
       "https://example.org/a.csv: nothing is read over the network; download it and name the file");
   Write("a.xyz", "a\n1\n");
-  EXPECT_EQ(
-      MessageOf({"a.xyz", "", ""}, a),
-      "a.xyz: not a kind of file that is read; use .csv, .tsv, .parquet, .json, .jsonl or .ndjson");
+  EXPECT_EQ(MessageOf({"a.xyz", "", ""}, a),
+            "a.xyz: files of this kind cannot be read; use .csv, .tsv, .parquet, .json, .jsonl or "
+            ".ndjson");
   Write("a.duckdb", "a\n1\n");
   EXPECT_EQ(MessageOf({"a.duckdb", "", ""}, a),
             "a.duckdb: a database needs a query; in the spec, set database and query, not source");
@@ -603,7 +602,7 @@ TEST_F(DataSourceTest, QueriesReadTheirDatabaseAndNothingElse) {
   EXPECT_TRUE(
       MessageOf({"", "x.duckdb", "SELEKT"}, a).starts_with("x.duckdb: the query cannot be read: "));
   EXPECT_EQ(MessageOf({"", "none.duckdb", "SELECT 1 AS a"}, a),
-            "none.duckdb: no such file; see that the path is right");
+            "none.duckdb: no such file; check the path");
   EXPECT_FALSE(std::filesystem::exists("none.duckdb"));
   EXPECT_EQ(MessageOf({"", "x.duckdb", ""}, a),
             "data: a query needs a database and a database a query; set both");

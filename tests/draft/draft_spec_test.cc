@@ -352,9 +352,9 @@ TEST_F(DraftSpecTest, RefusesWhatHasNothingToDraftFrom) {
   EXPECT_EQ(MessageOf("empty.parquet"), "empty.parquet" + no_rows);
   Write("a.xlsx", "x");
   EXPECT_EQ(MessageOf("a.xlsx"),
-            "a.xlsx: not a kind of file that is read; use .csv, .tsv, .parquet, .json, .jsonl or "
+            "a.xlsx: files of this kind cannot be read; use .csv, .tsv, .parquet, .json, .jsonl or "
             ".ndjson");
-  EXPECT_EQ(MessageOf("none.csv"), "none.csv: no such file; see that the path is right");
+  EXPECT_EQ(MessageOf("none.csv"), "none.csv: no such file; check the path");
   EXPECT_EQ(MessageOf("."), ".: a directory; name one file in it");
   Write("same.csv", "a,a\n1,2\n");
   EXPECT_EQ(MessageOf("same.csv"),
