@@ -195,7 +195,7 @@ TEST_F(MeasureToFileTest, TheSecondToResumeASpendIsRefused) {
     MeasureToFile(first);
     published = ReadFile("m.parquet");
   };
-  EXPECT_TRUE(Says(RefusalOf(second), "was made by another while the data was read"));
+  EXPECT_TRUE(Says(RefusalOf(second), "another process made it while the data was read"));
   EXPECT_EQ(ReadFile("m.parquet"), published);
   EXPECT_EQ(Kinds(), (std::vector<Kind>{Kind::kGrant, Kind::kConfirmed}));
   EXPECT_TRUE(TemporariesOf("m.parquet").empty());
