@@ -319,7 +319,7 @@ std::optional<LedgerEntry> Ledger::FindToResume(const Spend& spend) const {
   if (!entry) return std::nullopt;
   if (entry->kind == Kind::kConfirmed) {
     Fail(ErrorKind::kRefused,
-         "{}: was measured (entry {} of {}), but is gone; put it back, or wherever it is now, {}",
+         "{}: was measured (entry {} of {}), but is gone; put it back, or {} where it is now",
          entry->what, entry->id, name_, Phrase{Phrase::Kind::kMakeTables});
   }
   CheckIsNotBeingMeasured(*entry);
