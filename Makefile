@@ -1,4 +1,4 @@
-# The commands a person types; CMakePresets.json holds the build itself.
+# The commands that people type; CMakePresets.json holds the build itself.
 .PHONY: setup build fuzzers demo test test-quick test-python test-dev test-threads test-valgrind test-slow fuzz dist lint format bench clean
 
 BUILD := build/release

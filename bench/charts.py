@@ -94,7 +94,7 @@ def label_logarithmic(axis):
 
 
 def show_threads(panel, counts):
-    """Linear axes: a time that falls by half is seen to."""
+    """Linear axes: a time that halves looks half as high."""
     panel.set(xscale="linear", yscale="linear", xlim=(0, max(counts) + 1), xticks=counts)
     panel.set_ylim(bottom=0)
 

@@ -4,9 +4,9 @@
 //   counting_bench [ROWS] [THREADS] [SAMPLED_SETS]     10000000, all processors, 14
 //
 // DuckDB's time for all three-way sets is that of the sampled ones, evenly spread over the sets in
-// order of their number of cells, times the number of sets per sampled one. Smaller sets come for
-// free on our side and are left out on DuckDB's. Of each sampled set the counts are compared, cell
-// by cell.
+// order of their number of cells, times the number of sets per sampled one. Smaller sets cost
+// nothing extra on our side and are left out on DuckDB's. The counts of each sampled set are
+// compared, cell by cell.
 
 #include <duckdb.h>
 #include <fmt/format.h>
@@ -133,7 +133,7 @@ int Main(int64_t num_rows, int num_threads, size_t num_sampled) {
   std::map<AttributeSet, std::vector<int64_t>> sampled;
   num_sampled = std::min(num_sampled, three_way.size());
   for (size_t k = 0; k < num_sampled; ++k) {
-    // The middle of each of `num_sampled` equal stretches.
+    // The middle of each of `num_sampled` equal parts.
     sampled[three_way[(2 * k + 1) * three_way.size() / (2 * num_sampled)]] = {};
   }
 

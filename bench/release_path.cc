@@ -1,5 +1,5 @@
 // The path of a release through the library alone: a plan for SPEC, its data read and measured into
-// memory, every table read back with its variances. bench/python_bench.py is held against it.
+// memory, every table read back with its variances. bench/python_bench.py compares with it.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -19,7 +19,7 @@
 namespace residua {
 namespace {
 
-// The number of answers read, which keeps the work from being left out.
+// The number of answers read, so that the compiler cannot remove the work.
 int64_t ReadBack(const Plan& plan, const std::vector<NoisyResidual>& residuals) {
   const ResidualIndex index = IndexResiduals(plan, residuals);
   const std::vector<AxisAnswers> axes = AxesOf(plan, AnswerKind::kPlanned);

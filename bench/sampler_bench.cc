@@ -1,4 +1,4 @@
-// Nanoseconds a draw, one thread: our discrete Gaussian, a plain CKS sampler in 128-bit integers,
+// Nanoseconds per draw, one thread: our discrete Gaussian, a plain CKS sampler in 128-bit integers,
 // std::normal_distribution, and the random bits alone, which bound them all from below.
 //   sampler_bench                       everything, in under a minute
 //   sampler_bench --benchmark_filter=Discrete
@@ -33,8 +33,8 @@ Rational Variance(const Gamma& gamma) {
   return ratio * ratio;
 }
 
-// Canonne, Kamath and Steinke (2020), Algorithms 1 to 3, as published but for 128-bit integers in
-// place of unbounded ones, and fed by the same bits.
+// Canonne, Kamath and Steinke (2020), Algorithms 1 to 3, as published, except with 128-bit integers
+// instead of unbounded ones, and with the same bits.
 class PlainCks {
  public:
   PlainCks(const Gamma& gamma, BitReader& reader)
@@ -93,7 +93,7 @@ class PlainCks {
     for (UInt128 i = 0; i < whole; ++i) {
       if (!BernoulliExpFraction(rest, base)) return false;
     }
-    // (rest / base)^2 / 2 as the product of two coins a step.
+    // (rest / base)^2 / 2 as the product of two coins per step.
     uint64_t k = 1;
     while (Uniform(base) < rest && Uniform(base) < rest && Uniform(2 * k) == 0) ++k;
     return k % 2 == 1;
@@ -158,7 +158,7 @@ void BenchDiscreteGaussian(benchmark::State& state) {
   CountDraws(state, state.range(1));
 }
 
-// As above, but with nothing kept: what the first call with a variance costs.
+// As above, but nothing is cached: what the first call with a variance costs.
 void BenchFirstCall(benchmark::State& state) {
   const Gamma gamma = kGammas[state.range(0)];
   const Rational variance = Variance(gamma);
@@ -215,7 +215,7 @@ void BenchStdNormalMersenne(benchmark::State& state) {
   CountDraws(state, state.range(0));
 }
 
-// The limit: 64-bit words a nanosecond count, read the way the samplers read them.
+// The limit: 64-bit words per nanosecond, read the way the samplers read them.
 void BenchSecureBits(benchmark::State& state) {
   std::vector<uint64_t> out(static_cast<size_t>(state.range(0)));
   BitReader reader(ThreadSecureBits());

@@ -7,7 +7,7 @@
 namespace residua::bench {
 namespace {
 
-// In huge pages where it is large, as the buffers that are written to are.
+// In huge pages if it is large, like the buffers that are written to.
 void Resize(size_t size, std::vector<int64_t>* values) {
   constexpr uintptr_t kHugePage = uintptr_t{1} << 21;
   values->reserve(size);

@@ -13,8 +13,8 @@ std::vector<AttributeSet> SetsUpToThree(int num_attributes);
 std::vector<ResidualBasis> IdentityBases(const Domain& domain);
 
 // Residuals of any value: the time to reconstruct from them does not depend on it. Sets of
-// `shared_order` attributes share one array, so that those of large tables fit the memory; it is
-// far larger than the caches.
+// `shared_order` attributes share one array, so that those of large tables fit into memory; the
+// array is far larger than the caches.
 struct Residuals {
   std::vector<std::vector<int64_t>> values;
   std::vector<ResidualView> views;

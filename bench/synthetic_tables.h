@@ -16,7 +16,7 @@ std::string DifferentSizes(int count);
 // The 14 attributes of the Adult data set.
 Domain AdultDomain();
 
-// Independent uniform codes: every cell is met, which is the hardest case for a cache.
+// Independent uniform codes: every cell occurs, which is the hardest case for a cache.
 EncodedTable UniformTable(const Domain& domain, int64_t num_rows);
 
 }  // namespace residua::bench

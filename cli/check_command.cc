@@ -72,7 +72,8 @@ std::vector<std::string> StoppingWords(const Attribute& attribute) {
   return words;
 }
 
-// What may tell of a single row: a release that stops, whether or not this data stops it.
+// The values that stop a release, whether or not this data has any: stopping may reveal a single
+// row.
 void PrintStoppingValues(const Domain& domain) {
   bool is_first = true;
   for (const Attribute& attribute : domain.attributes()) {
@@ -92,7 +93,7 @@ void PrintStoppingValues(const Domain& domain) {
       "\"clamp\".\n");
 }
 
-// What a row is, where it is not one of a file.
+// What a row is, if the data is a query.
 void PrintQuery(const QueryShape& query) {
   fmt::print("\nWhat is counted and protected is one row of the query's result.\n");
   if (query.operations.empty()) return;

@@ -95,7 +95,7 @@ void Grant(const LedgerOptions& options) {
   }
   Ledger ledger = Ledger::Open(FindLedger(options.path));
   ledger.Grant(std::get<Budget>(budget->target).pcost, options.reason);
-  fmt::print("Granted; rho {} may now be spent in all.\n",
+  fmt::print("Granted; rho {} may now be spent in total.\n",
              TextBelow(ledger.CurrentBalance().granted / 2));
 }
 
@@ -116,8 +116,7 @@ void AddLedgerCommand(CLI::App* app) {
   CLI::App* forgive = command->add_subcommand(
       "forgive", "Stop counting a reserved spend, stating that nothing of it was published");
   forgive->add_option("ID", options->id, "The entry")->required();
-  forgive->add_option("--reason", options->reason, "Why, in so many words; kept on record")
-      ->required();
+  forgive->add_option("--reason", options->reason, "Why; kept on record")->required();
   forgive->add_option("--ledger", options->path, ledger_help);
   CLI::App* grant = command->add_subcommand("grant", "Add to what may be spent");
   grant->add_option("--rho", options->privacy.rho, "In zCDP");

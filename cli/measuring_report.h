@@ -9,12 +9,12 @@
 
 namespace residua::cli {
 
-// On stderr, one line each.
+// Prints the notes on stderr, one line each.
 void PrintNotes(std::span<const std::string> notes);
 
-// On stderr, how far a measurement is, and what reading did to values that have no cell: true
-// counts, for the curator. Sets the callbacks of a MeasureRequest or ReleaseRequest, and must
-// outlive the work, as the domain must.
+// Shows on stderr how far a measurement is, and what reading did to values that have no cell: true
+// counts, for the curator. Sets the callbacks of a MeasureRequest or ReleaseRequest. This object
+// and the domain must outlive the work.
 class MeasuringReport {
  public:
   template <typename Request>
@@ -37,7 +37,7 @@ class MeasuringReport {
   std::optional<Progress> progress_;
 };
 
-// On stderr, that the ledger which was named is not the only one that has the spend.
+// Says on stderr that the spend is not only in the ledger that was named.
 void ReportLedgers(const std::filesystem::path& ledger_beside, const std::filesystem::path& ledger);
 
 }  // namespace residua::cli

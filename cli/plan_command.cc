@@ -64,7 +64,8 @@ Spec Gather(const PlanOptions& options) {
   if (options.privacy.max_std_dev &&
       (options.weights || (options.objective && *options.objective != "max-variance"))) {
     Fail(ErrorKind::kBadInput,
-         "--max-std-dev bounds every cell, so its objective is max-variance; leave out --objective "
+         "--max-std-dev bounds every answer, so its objective is max-variance; leave out "
+         "--objective "
          "and --weights");
   }
   if (privacy) {
@@ -150,27 +151,28 @@ void AddPlanCommand(CLI::App* app) {
   command->add_option("--objective", options->objective, "sum-variance, max-variance or p-norm=P");
   command->add_option(
       "--weights", options->weights,
-      "Importance of a table's mean cell variance: cells, sqrt-cells or equal; by default cells, "
+      "Importance of a table's mean variance: cells, sqrt-cells or equal; by default cells, "
       "and equal for max-variance");
-  command->add_option("--neighbours", options->neighbours,
-                      "Which tables may hardly be told apart: add-remove (one row more or less, "
-                      "the default) or replace-one (one row replaced)");
+  command->add_option(
+      "--neighbours", options->neighbours,
+      "Data sets that a release can hardly tell apart: add-remove (one row more or less, "
+      "the default) or replace-one (one row replaced)");
   command->add_option("--basis", options->basis,
                       "Residual bases of prefix, range and other queries: oblique (the best), or "
                       "orthogonal (ResidualPlanner+'s, for comparison)");
-  command->add_option(
-      "--basis-cache", options->basis_cache,
-      "Keep bases in this file, and take them from it when planning the same again");
+  command->add_option("--basis-cache", options->basis_cache,
+                      "Save bases in this file, and reuse them when planning the same again");
   command->add_option("--pcost", options->privacy.pcost, "Budget as privacy cost (2 rho)");
   command->add_option("--rho", options->privacy.rho, "Budget in zCDP");
   command->add_option("--epsilon", options->privacy.epsilon, "Budget as epsilon, with --delta");
   command->add_option("--delta", options->privacy.delta, "The delta that epsilon is stated at");
   command->add_option("--mu", options->privacy.mu, "Budget as if in Gaussian DP: pcost = mu^2");
   command->add_option("--max-std-dev", options->privacy.max_std_dev,
-                      "Least budget such that no cell has a larger standard deviation");
+                      "The least budget with which no answer has a larger standard deviation");
   command->add_option("--target-loss", options->privacy.target_loss,
-                      "Least budget such that the objective is at most this");
-  command->add_option("--tolerance", options->tolerance, "Relative gap to the optimum to stop at");
+                      "The least budget with which the objective is at most this");
+  command->add_option("--tolerance", options->tolerance,
+                      "Stop at this relative gap to the optimum");
   command->add_flag("--variances", options->variances, "Print the variance of every table");
   command->add_flag("--json", options->json, "Print the result as JSON");
   command->callback([options] { Run(*options); });

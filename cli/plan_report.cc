@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Up to this many tables are listed one by one when nobody asks for all.
+// Up to this many tables are listed one by one unless all are asked for.
 constexpr double kMaxListedTables = 40;
 
 // An integer while a double holds it exactly, so that machines read counts as counts.
@@ -32,7 +32,7 @@ std::string CountText(double count) {
   return grouped;
 }
 
-// A fraction in percent, rounded up, and never shown as nothing.
+// A fraction in percent, rounded up, and never shown as 0.
 std::string PercentUp(double fraction) {
   return fmt::format("{:.3f}", std::max(std::ceil(fraction * 1e5), 1.0) / 1e3);
 }
@@ -57,7 +57,7 @@ void PrintEveryTable(const Plan& plan, const std::vector<TableErrors>& errors) {
     width = std::max(width, SetName(plan.domain, table.attributes).size());
   }
   width = std::min<size_t>(width, 60);
-  fmt::print("{:<{}}  {:>12}  {:>12}\n", "table", width, "cells", "std dev");
+  fmt::print("{:<{}}  {:>12}  {:>12}\n", "table", width, "answers", "std dev");
   for (const ListedTable& table : tables) {
     fmt::print("{:<{}}  {:>12}  {:>12.4g}\n", SetName(plan.domain, table.attributes), width,
                CountText(table.errors->num_answers), std::sqrt(table.errors->max_variance));
@@ -68,7 +68,7 @@ void PrintEveryTable(const Plan& plan, const std::vector<TableErrors>& errors) {
 void PrintByOrder(const std::vector<TableErrors>& errors) {
   std::map<size_t, std::vector<const TableErrors*>> by_order;
   for (const TableErrors& table : errors) by_order[table.orbit.size()].push_back(&table);
-  fmt::print("{:<8}  {:>12}  {:>16}  {:>12}  {:>12}  {:>12}\n", "tables", "number", "cells",
+  fmt::print("{:<8}  {:>12}  {:>16}  {:>12}  {:>12}  {:>12}\n", "tables", "number", "answers",
              "least s.d.", "median s.d.", "largest s.d.");
   for (auto& [order, tables] : by_order) {
     std::sort(tables.begin(), tables.end(),
@@ -137,14 +137,14 @@ void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors,
                const std::optional<PlanCertificate>& certificate, double seconds, bool all_tables) {
   const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
   const PlanSummary summary = Summarize(plan, errors);
-  fmt::print("{} {} of {} attributes, {} cells, from {} base mechanisms ({:.3g} s)\n\n",
+  fmt::print("{} {} of {} attributes, {} answers, from {} base mechanisms ({:.3g} s)\n\n",
              CountText(summary.num_marginals), summary.num_marginals == 1 ? "table" : "tables",
              plan.domain.size(), CountText(summary.num_answers), CountText(summary.num_mechanisms),
              seconds);
   fmt::print("privacy    rho {} (zCDP), epsilon {} at delta {}; {}\n", TextAbove(guarantee.rho),
              TextAbove(guarantee.epsilon), DeltaText(guarantee.delta),
              ChangeInWords(plan.protection));
-  fmt::print("           privacy cost {}; were the noise continuous: mu {}, epsilon {}\n",
+  fmt::print("           privacy cost {}; if the noise were continuous: mu {}, epsilon {}\n",
              TextAbove(guarantee.pcost), TextAbove(guarantee.mu),
              TextAbove(guarantee.epsilon_continuous));
   const bool all_identity =
@@ -164,7 +164,7 @@ void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors,
     fmt::print(
         "           the solver stopped early: the plan is valid, but its accuracy could improve\n");
   }
-  fmt::print("errors     RMSE {:.6g} over all cells; largest standard deviation {:.6g}\n\n",
+  fmt::print("errors     RMSE {:.6g} over all answers; largest standard deviation {:.6g}\n\n",
              summary.rmse, std::sqrt(summary.max_variance));
   if (all_tables || summary.num_marginals <= kMaxListedTables) {
     PrintEveryTable(plan, errors);

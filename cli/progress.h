@@ -7,7 +7,7 @@
 namespace residua::cli {
 
 // How far a piece of work is, on stderr: on a terminal only, and only once it has taken a second.
-// Gone when destroyed.
+// It is removed when this is destroyed.
 class Progress {
  public:
   explicit Progress(std::string what);

@@ -139,8 +139,8 @@ void AddQueryCommand(CLI::App* app) {
       "  residua query measurements.parquet --covariance 'sex=female' 'sex=male'\n"
       "A question is NAME=VALUES terms separated by spaces: values or ranges, joined by |. Open "
       "ranges are ..30 and 65..;\n"
-      "names and values with spaces, | or .. go in double quotes; null is the missing values. No "
-      "term asks for everyone.");
+      "names and values with spaces, | or .. go in double quotes; null means missing values. "
+      "Without terms it asks for everyone.");
   command->add_option("MEASUREMENTS", options->measurements, "The measurement file")->required();
   command->add_option("QUESTION", options->questions, "Questions, one per argument");
   command->add_option("--file", options->file, "More questions, one per line; # starts a comment");

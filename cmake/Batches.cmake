@@ -1,5 +1,6 @@
-# Sources of one room include the same headers, and reading those is most of the time that compiling takes: with
-# RESIDUA_UNITY they are compiled several at a time. SIZE is a compromise with the time that a change to one file takes.
+# Sources of one room include the same headers, and most of the compile time goes into reading them:
+# with RESIDUA_UNITY they are compiled several at a time. SIZE is a compromise with the time that a
+# change to one file takes.
 #   residua_batches(NAME SIZE SOURCE...), for each room of a target, then residua_compile_batches(TARGET).
 function(residua_batches name size)
   set(index 0)

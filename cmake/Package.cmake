@@ -38,7 +38,7 @@ foreach(header ${residua_public_headers})
   install(FILES residua/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/residua/${folder})
 endforeach()
 
-# The fetched DuckDB is nowhere else; the system's stays where it is.
+# The fetched DuckDB is installed too, because it is nowhere else; the system's DuckDB is not.
 if(DuckDB_LIBRARY MATCHES "^${DuckDB_FETCHED_DIR}/")
   install(FILES ${DuckDB_LIBRARY} DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()

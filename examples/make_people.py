@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes a table of people that nobody is: make_people.py ROWS > people.csv
+"""Makes a table of invented people: make_people.py ROWS > people.csv
 
 Age, sex, region, education, occupation, hours worked a week and income, correlated as one would expect; the same rows
 every time."""
@@ -9,7 +9,7 @@ import sys
 EDUCATION = ["primary", "secondary", "vocational", "bachelor", "master", "doctorate"]
 # Districts of four regions, and how many live there.
 DISTRICTS = {"N1": 8, "N2": 7, "N3": 5, "E1": 14, "E2": 9, "E3": 8, "S1": 11, "S2": 10, "S3": 6, "W1": 9, "W2": 8, "W3": 5}
-# Occupations: the education they ask for, the hours they take, and their pay.
+# Occupations: the education they need, their hours and their pay.
 OCCUPATIONS = {
     "agriculture": (0.5, 46, -0.2),
     "construction": (1.2, 42, 0.05),

@@ -37,7 +37,7 @@ std::string CacheWith(std::string_view text, Json cache) {
   return cache.dump();
 }
 
-// A damaged cache is no cache; whatever bases it gives make a plan that verifies, or none.
+// A damaged cache is ignored; any bases that are taken from it make a plan that verifies, or none.
 void PlanFrom(const std::filesystem::path& path) {
   SelectRequest request = FixedRequest();
   request.matrices = FindBases(path, request);

@@ -25,7 +25,8 @@ const Domain& FixedDomain() {
   return domain;
 }
 
-// A CSV that can be read is surveyed alike, and every row is in a cell or counted as dropped.
+// For a CSV file that can be read, the survey agrees with reading, and every row is in a cell or
+// counted as dropped.
 void ReadAndSurvey(const std::filesystem::path& path) {
   const DataSource source{path.string(), "", ""};
   const ReadResult result = ReadEncodedTable(source, FixedDomain());

@@ -6,7 +6,7 @@
 namespace residua {
 namespace {
 
-// Whatever the file holds: what is reserved was affordable, and is counted.
+// Whatever the file contains, what is reserved was affordable, and is counted.
 void OpenAndSpend(const std::filesystem::path& path) {
   Ledger ledger = Ledger::Open(path);
   const Ledger::Balance before = ledger.CurrentBalance();

@@ -14,7 +14,7 @@ std::string TextOf(const CellMatrix& matrix, int64_t num_columns) {
   return text;
 }
 
-// A matrix reads back as it was written, and is one that can be asked for or refused.
+// A matrix reads back as it was written, and is accepted as queries or refused.
 void ReadTwice(std::string_view text, int64_t num_columns) {
   const CellMatrix matrix = ParseMatrix(text, "matrix.csv", num_columns);
   RESIDUA_CHECK(ParseMatrix(TextOf(matrix, num_columns), "again.csv", num_columns) == matrix);

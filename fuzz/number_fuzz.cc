@@ -26,7 +26,7 @@ void CheckNumber(std::string_view text) {
   if (whole) RESIDUA_CHECK(real && *real == static_cast<double>(*whole));
 }
 
-// A budget is positive and what its guarantee says is no less than it.
+// A budget is positive, and its guarantee states no less than it.
 void CheckBudget(const PrivacyText& text) {
   const auto privacy = ParsePrivacy(text);
   if (!privacy || !std::holds_alternative<Budget>(privacy->target)) return;
@@ -40,7 +40,7 @@ void CheckBudget(const PrivacyText& text) {
 }  // namespace
 }  // namespace residua
 
-// One line, or two: a budget, and the delta it is stated at.
+// One line, or two: a budget, and the delta at which it is stated.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using residua::ExpectOnlyErrors;
   const std::string_view text = residua::TextOfInput(data, size);

@@ -7,9 +7,9 @@
 
 namespace residua {
 
-// Runs `read` on an input of the fuzzer. A reader may refuse what it is given, by an Error whose
-// message is one line that can be printed, and not by finding an invariant broken; whatever else
-// escapes stops the fuzzer.
+// Runs `read` on an input of the fuzzer. A reader may refuse what it is given with an Error whose
+// message is one printable line and which does not report a broken invariant. Any other exception
+// stops the fuzzer.
 template <typename Read>
 void ExpectOnlyErrors(const Read& read) {
   try {

@@ -9,7 +9,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The same with the digest it should have: what a careful forger would hand in.
+// The same with a digest that fits: the file of a careful forger.
 std::string WithItsDigest(std::string_view text) {
   Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return "";
@@ -19,7 +19,8 @@ std::string WithItsDigest(std::string_view text) {
   return json.dump();
 }
 
-// What was read is written again to the same text, and is what its verification says or refused.
+// A plan that was read is written to the same text again; verifying it gives the stated cost, or
+// refuses it.
 void ReadTwice(std::string_view text) {
   const PlanFile file = PlanFromJson(text, "plan.json");
   const std::string written = PlanToJson(file);

@@ -4,7 +4,7 @@
 namespace residua {
 namespace {
 
-// What is planned within milliseconds; larger domains are only read.
+// Up to this size a domain is planned within milliseconds; larger ones are only read.
 bool IsSmall(const Spec& spec) {
   if (!spec.target || spec.domain.size() > 4 || spec.workload.marginals.size() > 8) return false;
   for (const Attribute& attribute : spec.domain.attributes()) {

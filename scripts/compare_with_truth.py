@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Asks a release and its data the same: compare_with_truth.py RESIDUA MEASUREMENTS CSV QUESTION...
+"""Asks a release and its data the same questions: compare_with_truth.py RESIDUA MEASUREMENTS CSV QUESTION...
 
 Prints estimate, error bar and truth side by side. For made-up data only: the truth is not for publication."""
 import csv

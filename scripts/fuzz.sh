@@ -19,7 +19,7 @@ name=$1
 log=build/fuzz/$name.log
 fuzzer=build/fuzz/fuzz/${name}_fuzz
 corpora=("build/fuzz/corpus/$name" "fuzz/corpus/$name")
-# An input that takes longer or more memory than these is a finding: readers must refuse, not labour.
+# An input that takes longer or more memory than these is a finding: readers must refuse it instead.
 options=(-timeout=60 -report_slow_units=60 -rss_limit_mb=2048 -max_len=8192)
 mkdir -p "${corpora[@]}" build/fuzz/findings
 TMPDIR=$(mktemp -d)

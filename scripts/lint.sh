@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# clang-format, clang-tidy, and the order of the house: a folder includes only what stands above it and stays small, and
-# the library's messages name no flag and no command, which each front end has its own words for.
+# clang-format, clang-tidy, and the order of the rooms: a folder includes only what stands above it
+# and stays small, and the library's messages name no flag and no command, which each front end has
+# its own words for.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -13,7 +13,8 @@ import subprocess
 import sys
 import urllib.parse
 
-# By Debian package. A library that is not here stops the release until someone has looked its licence up.
+# By Debian package. A library that is not here stops the release until someone has looked up its
+# licence.
 LICENSES = {
     "libc6": "LGPL-2.1-or-later", "libcrypt1": "LGPL-2.1-or-later", "libgcc-s1": "GPL-3.0-or-later WITH GCC-exception-3.1",
     "libstdc++6": "GPL-3.0-or-later WITH GCC-exception-3.1", "libgmp10": "LGPL-3.0-or-later OR GPL-2.0-or-later",
@@ -50,7 +51,7 @@ def check_is_pinned(path):
 
 
 def loaded_packages(program):
-    """The Debian packages of the shared libraries, but for DuckDB, which is ours to ship."""
+    """The Debian packages of the shared libraries, except DuckDB, which we ship ourselves."""
     packages = set()
     for path in re.findall(r"^\s*(?:\S+ => )?(/.*) \(0x", output("ldd", program), re.M):
         if os.path.basename(path).startswith("libduckdb."):

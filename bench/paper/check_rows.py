@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs `residua-paper --accuracy --json` on the quick tables and holds every row against the paper, never a time.
+"""Runs `residua-paper --accuracy --json` on the quick tables and compares every row with the paper, but never a time.
 
 Marginals agree with it to the printed digits: some of its figures are rounded and some cut off after the last one, and
 those for the largest variance carry the error of the solver they come from, about 1e-7. Prefix sums and ranges are at most
 the better of its two systems and at most what the second argument, a table of our own limits, says. Largest variances of
-prefix sums are not held against the paper, whose privacy cost is understated there. Nothing is below its lower bound."""
+prefix sums are not compared with the paper, whose privacy cost is understated there. Nothing is below its lower bound."""
 import json
 import subprocess
 import sys

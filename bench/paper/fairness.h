@@ -25,7 +25,7 @@ std::vector<FairnessPoint> StudyFairness();
 std::string FairnessCsv(const std::vector<FairnessPoint>& points);
 
 // Least, median and largest variance by weighting and number of attributes, beside what the paper
-// says of its plots.
+// says about its plots.
 std::string FairnessText(const std::vector<FairnessPoint>& points);
 nlohmann::ordered_json FairnessJson(const std::vector<FairnessPoint>& points);
 

@@ -29,7 +29,7 @@ struct Figure {
 // All of bench/paper/figures.tsv, in its order.
 std::vector<Figure> PaperFigures();
 
-// The number a figure starts with, "0.009 ± 0.001" included; none where it is words.
+// The number a figure starts with, "0.009 ± 0.001" included; nothing if it is text.
 std::optional<double> NumberOf(std::string_view figure);
 
 // Digits after the point of that number.

@@ -15,7 +15,7 @@ struct ReportRow {
   RowResult result;
 };
 
-// The paper's figure over ours, where it is a number: above 1 ours is smaller.
+// The paper's figure divided by ours, where it is a number: above 1, ours is smaller.
 std::optional<double> PaperOverOurs(const ReportRow& row);
 
 // Aligned Markdown: one table per quantity and objective, columns that would be empty left out, and

@@ -73,10 +73,10 @@ size_t SharedOrder(const Domain& domain) {
   return largest * num_tables > kMaxResidualValues ? 3 : 4;
 }
 
-// Tables whose answers wait to be made at once: enough to keep the threads busy.
+// The number of tables whose answers are made at once: enough to keep the threads busy.
 constexpr size_t kTablesInFlight = 256;
 
-// Every table of up to three attributes; with `answers`, also what its queries say.
+// Every table of up to three attributes; with `answers`, also the answers to its queries.
 double ReconstructSeconds(const Figure& figure, bool answers) {
   const Domain domain = ParseDomain(figure.domain);
   std::vector<ResidualBasis> bases = IdentityBases(domain);

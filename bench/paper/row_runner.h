@@ -8,15 +8,15 @@
 
 namespace residua::bench {
 
-// Ours beside one figure of the paper. `bound` is what no matrix mechanism can beat, of accuracies;
-// `relative_gap` the certified distance of the noise to the best for its bases.
+// Our result beside one figure of the paper. `bound`, for accuracies, is what no matrix mechanism
+// can beat; `relative_gap` is the certified distance of the noise from the best for its bases.
 struct RowResult {
   double ours = 0;
   std::optional<double> bound;
   std::optional<double> relative_gap;
 };
 
-// Computes figures, each workload once. Times are medians of up to five runs where these are short.
+// Computes figures, each workload once. Times are medians of up to five runs if the runs are short.
 class RowRunner {
  public:
   RowResult Run(const Figure& figure);

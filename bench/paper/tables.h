@@ -10,8 +10,8 @@ struct PaperTable {
   std::string name;
   std::string labels;  // in the paper's source: its tables, and the figures that plot them
   std::string title;
-  std::string second;   // what the column beside HDMM is
-  std::string hdmm;     // what its HDMM column is, where not just that
+  std::string second;   // the heading of the column beside HDMM
+  std::string hdmm;     // the heading of the HDMM column, if not HDMM
   std::string remarks;  // why our figures differ from the paper's, or why they do not
 };
 const std::vector<PaperTable>& PaperTables();

@@ -63,7 +63,7 @@ void Main(const std::vector<std::string>& wanted, const std::string& tsv_file) {
 }  // namespace residua::bench
 
 int main(int argc, char** argv) {
-  // Runs of all kinds take turns, so that a busy moment of the machine meets them alike.
+  // Runs of all kinds take turns, so that a busy moment of the machine affects all of them.
   std::vector<char*> arguments(argv, argv + argc);
   std::string interleaved = "--benchmark_enable_random_interleaving=true";
   arguments.insert(arguments.begin() + 1, interleaved.data());

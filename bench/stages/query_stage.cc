@@ -22,7 +22,7 @@ struct Asked {
   std::unique_ptr<ResidualIndex> index;
   std::unique_ptr<LoadedTable> table;
   size_t num_axes = 0;
-  std::vector<CellRange> ranges;  // num_axes of them a query
+  std::vector<CellRange> ranges;  // num_axes of them per query
 };
 
 std::vector<AttributeSet> AllSubsets(int num_attributes) {
@@ -70,7 +70,7 @@ void ForEachQuery(const Asked& asked, int num_threads, const Visit& visit) {
   });
 }
 
-// The two corners of each range, all combinations of them, read where they lie.
+// The two corners of each range, all combinations of them, read in place.
 double SumOfCorners(std::span<const double> counts, int64_t size,
                     std::span<const CellRange> ranges) {
   double sum = 0;

@@ -12,7 +12,7 @@
 namespace residua::bench {
 namespace {
 
-// Hands on secure bits and counts the words.
+// Passes secure bits on and counts the words.
 class CountingBits final : public BitSource {
  public:
   void Fill(std::span<uint64_t> words) override {
@@ -25,7 +25,7 @@ class CountingBits final : public BitSource {
   int64_t num_words_ = 0;
 };
 
-// That the sampler takes on the average for a batch like this.
+// How many words the sampler takes on average for a batch like this.
 double WordsPerDraw(const Rational& variance, size_t batch) {
   CountingBits bits;
   std::vector<int64_t> out(batch);
@@ -36,7 +36,7 @@ double WordsPerDraw(const Rational& variance, size_t batch) {
 
 constexpr int64_t kDraws = 1'000'000;
 
-// kDraws of them, in batches, shared out among threads.
+// kDraws draws, in batches, divided among the threads.
 StagePoint PointOf(double x, const Rational& variance, size_t batch, int num_threads) {
   const auto per_thread = static_cast<size_t>(kDraws / num_threads);
   const auto words =

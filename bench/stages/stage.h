@@ -9,7 +9,7 @@
 
 namespace residua::bench {
 
-// Does something once and says how many seconds it took.
+// Does something once and returns how many seconds it took.
 using Work = std::function<double()>;
 
 template <typename Function>
@@ -17,8 +17,8 @@ Work Timed(Function function) {
   return [function = std::move(function)] { return TimesOf(function).wall; };
 }
 
-// residua at one size, the least that its stage can cost there, and the obvious way where that is
-// short enough to wait for.
+// residua at one size, the least that its stage can cost there, and the naive way where that does
+// not take too long.
 struct StagePoint {
   double x = 0;
   Work residua;
@@ -26,7 +26,7 @@ struct StagePoint {
   Work naive = {};
 };
 
-// How a stage's cost grows with one thing.
+// How a stage's cost grows with one quantity.
 struct Growth {
   std::string stage;
   std::string grows_with;

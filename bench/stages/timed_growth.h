@@ -26,13 +26,13 @@ struct TimedGrowth {
   std::vector<TimedPoint> points;
 };
 
-// Runs all of it under Google Benchmark, its points, limits and naive ways taking turns at random.
+// Runs all of it under Google Benchmark: its points, limits and naive ways, in random order.
 TimedGrowth TimeGrowth(const Growth& growth);
 
 // A Markdown table.
 std::string TableOf(const TimedGrowth& growth);
 
-// A line of the whole stage: the ratio to its limit at the largest sizes.
+// One line for the whole stage: the ratio to its limit at the largest sizes.
 std::string SummaryRow(const TimedGrowth& growth);
 
 // What bench/charts.py draws: one row per point, in seconds; `naive` may be empty.

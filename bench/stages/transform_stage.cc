@@ -13,8 +13,7 @@
 namespace residua::bench {
 namespace {
 
-// The transform takes the counts away from their owner, so that each run has its own; making them
-// is not timed.
+// The transform consumes its counts, so each run has its own; making them is not timed.
 StagePoint PointOf(double x, int num_axes, int64_t size) {
   const Domain domain = EqualSizes(num_axes, size);
   AttributeSet set;

@@ -30,7 +30,7 @@ std::optional<Enum> ValueOf(const EnumTexts<Enum, size>& texts, std::string_view
   return std::nullopt;
 }
 
-// "cells, sqrt-cells or equal": what there is to choose from.
+// "cells, sqrt-cells or equal": all choices, in words.
 template <typename Enum, size_t size>
 std::string Choices(const EnumTexts<Enum, size>& texts) {
   std::string choices;

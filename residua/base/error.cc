@@ -5,14 +5,14 @@
 namespace residua {
 namespace {
 
-// Marks in a formatted message, which no argument can hold: control characters of arguments are
-// escaped before.
+// Marks in a formatted message. No argument can contain one, because control characters of
+// arguments are escaped first.
 constexpr char kAfterPlace = '\x1c';
 constexpr char kBeforeRemedy = '\x1d';
 constexpr char kPhrase = '\x1e';    // before and after a phrase
 constexpr char kArgument = '\x1f';  // before each argument of a phrase
 
-// A phrase from what stands between its marks.
+// The phrase that the text between two marks describes.
 Phrase PhraseFromMark(std::string_view mark) {
   int kind = 0;
   const auto [end, error] = std::from_chars(mark.data(), mark.data() + mark.size(), kind);
@@ -41,7 +41,8 @@ Words WordsFromMarks(std::string_view text) {
   return words;
 }
 
-// Everything before `mark`, which is taken off `text` with it; nothing if there is no mark.
+// Removes everything up to and including `mark` from `text`, and returns what came before the mark.
+// Does nothing if there is no mark.
 std::string_view TakeUpTo(char mark, std::string_view* text) {
   const size_t at = text->find(mark);
   if (at == std::string_view::npos) return {};

@@ -14,12 +14,12 @@
 
 namespace residua {
 
-// What went wrong, as far as a caller would act on it differently. `kRefused` is for privacy and
-// safety: the request is well formed and will not be carried out. `kStopped`: the caller asked for
-// it.
+// What went wrong. A caller may act differently on each kind. `kRefused` is for privacy and safety:
+// the request is well formed and will not be carried out. `kStopped`: the caller asked for it.
 enum class ErrorKind { kBadInput, kTooLarge, kIo, kRefused, kEntropy, kStopped, kBroken };
 
-// Control characters, line breaks among them, as \x0a: names and values from files may hold any.
+// Writes control characters, including line breaks, as \x0a: names and values from files may
+// contain any.
 std::string WithoutControls(std::string_view text);
 
 // Something to set, name or do that each front end has its own words for: a flag or a command of
@@ -45,7 +45,7 @@ struct Phrase {
 
 }  // namespace residua
 
-// A mark that Fail finds again.
+// Writes a mark, which Fail turns back into the phrase.
 template <>
 struct fmt::formatter<residua::Phrase> {
   constexpr auto parse(fmt::format_parse_context& context) { return context.begin(); }
@@ -55,7 +55,7 @@ struct fmt::formatter<residua::Phrase> {
 
 namespace residua {
 
-// Text, and phrases in it.
+// Text with phrases in it.
 using Words = std::vector<std::variant<std::string, Phrase>>;
 using PhraseWords = std::function<std::string(const Phrase&)>;
 
@@ -86,7 +86,7 @@ class Error : public std::runtime_error {
   Words place_, problem_, remedy_;
 };
 
-// The message of any exception, in words: memory that ran out says so.
+// The message of any exception; running out of memory is put into words.
 inline std::string MessageOf(const std::exception& error) {
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
     return "not enough memory; ask for fewer or smaller tables";
@@ -96,7 +96,8 @@ inline std::string MessageOf(const std::exception& error) {
 
 namespace internal {
 
-// Text without control characters, so that none is taken for a mark of Fail's; all else as it is.
+// Escapes control characters in text, so that none is taken for a mark of Fail. Other arguments are
+// unchanged.
 template <typename Argument>
 decltype(auto) SafeArgument(const Argument& argument) {
   if constexpr (std::is_convertible_v<const Argument&, std::string_view>) {
@@ -119,9 +120,8 @@ Words WordsOf(fmt::format_string<Args...> format, Args&&... args) {
   }(internal::SafeArgument(args)...);
 }
 
-// An Error. The format reads "PLACE: PROBLEM; REMEDY": it has a place if it begins with
-// "{}: ", and a remedy if it has a "; ", the first of which stands before it. What the arguments
-// hold changes nothing about that.
+// An Error. The format reads "PLACE: PROBLEM; REMEDY". It has a place if it begins with "{}: ", and
+// a remedy after its first "; ". The contents of the arguments do not matter for this.
 template <typename... Args>
 Error ErrorOf(ErrorKind kind, fmt::format_string<Args...> format, Args&&... args) {
   return [&](const auto&... safe) {
@@ -135,8 +135,8 @@ template <typename... Args>
   throw ErrorOf(kind, format, std::forward<Args>(args)...);
 }
 
-// Runs `work`. An error of its own gets `place` in front, unless that is empty or its place begins
-// with it.
+// Runs `work`. If it throws an Error, puts `place` in front of the error's place, unless `place` is
+// empty or the error's place already begins with it.
 template <typename Work>
 auto AtPlace(std::string_view place, const Work& work) {
   try {

@@ -4,7 +4,7 @@
 
 namespace residua {
 
-// Of the machine, or what its container allows, in bytes.
+// The memory of the machine, or what its container allows, in bytes.
 int64_t MemoryOfMachine();
 
 }  // namespace residua

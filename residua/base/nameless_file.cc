@@ -16,7 +16,8 @@ namespace {
 int OpenNameless(const std::filesystem::path& folder) {
   const int descriptor = open(folder.c_str(), O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
   if (descriptor >= 0) return descriptor;
-  // Some file systems have no files without a name: this one has it for a moment, and is empty.
+  // Some file systems have no files without a name: there the file has a name for a moment, while
+  // it is still empty.
   std::string name = (folder / ".residua.XXXXXX").string();
   const int named = mkostemp(name.data(), O_CLOEXEC);
   if (named >= 0) unlink(name.c_str());

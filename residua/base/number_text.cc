@@ -35,7 +35,7 @@ std::optional<double> ParseNumber(std::string_view text) {
   if (end != text.data() + text.size() || error == std::errc::invalid_argument) {
     return std::nullopt;
   }
-  // Beyond a double: strtod says which way, to zero or to an infinity.
+  // Beyond the range of a double: strtod tells whether it becomes zero or an infinity.
   if (error == std::errc::result_out_of_range) {
     return std::strtod(std::string(text).c_str(), nullptr);
   }

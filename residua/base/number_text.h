@@ -8,12 +8,12 @@
 
 namespace residua {
 
-// The double that is closest, as reading its decimals gives; GMP's own conversion cuts towards
-// zero, so that 1/10 would not be the 0.1 of a list of cuts.
+// The nearest double, the same that reading its decimals gives. GMP's own conversion truncates
+// towards zero, so that 1/10 would not be the 0.1 of a list of cuts.
 double NearestDouble(const Rational& value);
 
-// The whole of `text` as a number; nothing if it is none. Integers are those of 64 bits. Numbers
-// beyond a double become zero or an infinity, and "nan" and "inf" are numbers.
+// All of `text` as a number; nothing if it is not a number. Integers have 64 bits. Numbers beyond
+// the range of a double become zero or an infinity; "nan" and "inf" are numbers.
 std::optional<int64_t> ParseInteger(std::string_view text);
 std::optional<double> ParseNumber(std::string_view text);
 

@@ -2,9 +2,9 @@
 
 namespace residua {
 
-// To be called before OpenSSL is used: it then stays until the process is gone, unless the program
-// has set it up otherwise. It would go when main returns, and threads of a pool that end after that
-// still give their ciphers back.
+// Call this before OpenSSL is used: it keeps OpenSSL until the process ends, unless the program has
+// set it up otherwise. By default OpenSSL cleans up when main returns, but threads of a pool that
+// end later still free their ciphers.
 void KeepOpenSsl();
 
 }  // namespace residua

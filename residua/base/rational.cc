@@ -81,7 +81,7 @@ Truncated Truncate(const Rational& value, int bits) {
   }
 }
 
-// One in the last of `digits` digits of a positive number.
+// One unit in the last of `digits` significant digits of a positive number.
 double LastDigit(double value, int digits) {
   return std::max(std::pow(10.0, std::floor(std::log10(value)) - (digits - 1)),
                   std::numeric_limits<double>::denorm_min());
@@ -154,7 +154,7 @@ std::string TextBelow(const Rational& value, int digits) {
 }
 
 SpentText TextOfSpent(const Rational& spent, const Rational& granted) {
-  constexpr int kMaxDigits = 15;  // that doubles tell apart
+  constexpr int kMaxDigits = 15;  // that a double can tell apart
   for (int digits = kTextDigits; spent <= granted && digits <= kMaxDigits; ++digits) {
     SpentText text{TextAbove(spent, digits), TextBelow(granted, digits)};
     if (std::isinf(ToDoubleUp(spent)) ||

@@ -7,7 +7,7 @@
 
 namespace residua {
 
-// Exact numbers. Whatever a privacy guarantee rests on is one of these, never a double.
+// Exact numbers. Every number that a privacy guarantee depends on is one of these, never a double.
 using Integer = mpz_class;
 using Rational = mpq_class;
 
@@ -27,14 +27,16 @@ double ToDoubleDown(const Rational& value);
 
 Integer Binomial(uint64_t n, uint64_t k);
 
-// A value that is not negative in at most `digits` significant digits, never below it and never
-// above it. Everything that is promised or spent is printed above, what is granted below.
+// A value that is not negative, in at most `digits` significant digits. TextAbove is never below
+// the value, and TextBelow is never above it. What is promised or spent is written with TextAbove,
+// what is granted with TextBelow.
 inline constexpr int kTextDigits = 6;
 std::string TextAbove(const Rational& value, int digits = kTextDigits);
 std::string TextBelow(const Rational& value, int digits = kTextDigits);
 
-// What was spent above and what was granted below, in as many digits more as it takes for the first
-// not to look larger than the second if it is not: "0.3333333333" and "0.3333333333".
+// What was spent, rounded up, and what was granted, rounded down. They have more digits where the
+// first would otherwise look larger than the second although it is not: "0.3333333333" and
+// "0.3333333333".
 struct SpentText {
   std::string spent;
   std::string granted;

@@ -5,7 +5,7 @@
 namespace residua {
 
 std::string ShownText(std::string_view text) {
-  constexpr size_t kMaxShown = 60;  // enough to find the value by
+  constexpr size_t kMaxShown = 60;  // enough to recognise the value
   std::string shown;
   for (const char c : text) {
     // Not in the middle of a UTF-8 character.

@@ -6,8 +6,8 @@
 
 namespace residua {
 
-// Long work looks at the token that its options carry, and gives up when someone asked it to: a
-// token that nobody holds the source of never does.
+// Long work calls this with the token in its options, and ends when someone asked it to stop. A
+// token without a source never stops it.
 inline void CheckNotStopped(const std::stop_token& stop) {
   if (stop.stop_requested()) Fail(ErrorKind::kStopped, "stopped before it was done");
 }

@@ -50,8 +50,9 @@ class Threads {
 
 #else
 
-// What happened before a piece of parallel work happens before all its parts, and these before what
-// comes after. ThreadSanitizer cannot see it, as it happens within oneTBB's library, and is told.
+// What comes before a piece of parallel work happens before all its parts, and the parts happen
+// before what comes after. ThreadSanitizer cannot see this inside oneTBB's library, so it is told
+// here.
 class ForkAndJoin {
  public:
   ForkAndJoin() { Release(&fork_); }
@@ -59,7 +60,7 @@ class ForkAndJoin {
   ForkAndJoin(const ForkAndJoin&) = delete;
   ForkAndJoin& operator=(const ForkAndJoin&) = delete;
 
-  // As long as a part runs.
+  // Lives as long as a part runs.
   class Part {
    public:
     explicit Part(ForkAndJoin& whole) : whole_(whole) { Acquire(&whole_.fork_); }
@@ -83,7 +84,7 @@ class ForkAndJoin {
   char join_ = 0;
 };
 
-// body(k) for every k from `first` up to but not `last`, by the threads of the caller.
+// Calls body(k) for every k with first <= k < last, on the threads of the caller.
 template <typename Index, typename Body>
 void ParallelFor(Index first, Index last, const Body& body) {
   ForkAndJoin whole;
@@ -93,7 +94,7 @@ void ParallelFor(Index first, Index last, const Body& body) {
   });
 }
 
-// The same by stretches: body(first, last) for each.
+// The same in blocks: calls body(first, last) for each block.
 template <typename Index, typename Body>
 void ParallelForStretches(Index first, Index last, const Body& body) {
   ForkAndJoin whole;
@@ -108,7 +109,7 @@ void ParallelForStretches(Index first, Index last, const Body& body) {
 template <typename Value>
 using PerThread = tbb::enumerable_thread_specific<Value>;
 
-// A number of threads to run parallel work with; 0 is as many as there are processors.
+// The number of threads for parallel work; 0 is one per processor.
 class Threads {
  public:
   explicit Threads(int count) : arena_(count > 0 ? count : tbb::info::default_concurrency()) {}

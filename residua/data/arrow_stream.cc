@@ -18,8 +18,9 @@ ArrowSchema SchemaOf(ArrowArrayStream* stream) {
   return schema;
 }
 
-// What a projected batch keeps alive: the whole one, and the pointers to chosen columns. Whoever
-// takes a column out of it marks it as released, which the whole one's release respects.
+// What a projected batch keeps alive: the whole batch, and the pointers to the chosen columns.
+// Whoever takes a column out of it marks that column as released, and releasing the whole batch
+// respects this.
 struct WholeBatch {
   ArrowArray whole;
   std::vector<ArrowArray*> columns;

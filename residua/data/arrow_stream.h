@@ -45,16 +45,17 @@ struct ArrowArrayStream {
 
 namespace residua {
 
-// The names of the stream's columns, as they are, repeated ones included. Error{kBadInput} if it is
-// no stream of rows, Error{kIo} if it fails.
+// The names of the stream's columns, repeated ones included. Error{kBadInput} if it is not a stream
+// of rows, Error{kIo} if it fails.
 std::vector<std::string> ColumnNamesOf(ArrowArrayStream* stream);
 
-// The rows of `source` with these of its columns alone, in this order, none twice; nothing is
-// copied. DuckDB takes the columns of a stream for those that a query asks for, in the order it
-// first names them, whatever the stream calls them: only a stream of exactly those is read right.
+// The rows of `source` with only these of its columns, in this order, none twice; nothing is
+// copied. DuckDB assumes that the columns of a stream are those that a query asks for, in the order
+// in which the query first names them, and ignores their names in the stream: only a stream of
+// exactly these columns is read correctly.
 class ArrowProjection {
  public:
-  // `source` stays its owner's, and outlives this.
+  // Does not take ownership of `source`, which must outlive this.
   ArrowProjection(ArrowArrayStream* source, std::vector<size_t> columns);
   ArrowProjection(const ArrowProjection&) = delete;
   ArrowProjection& operator=(const ArrowProjection&) = delete;
@@ -68,11 +69,11 @@ class ArrowProjection {
 
   ArrowArrayStream* source_;
   std::vector<size_t> columns_;
-  // DuckDB asks for the schema again and again and releases none: it gets this one's columns.
+  // DuckDB asks for the schema many times and never releases it: it gets the columns of this one.
   ArrowSchema schema_;
   std::vector<ArrowSchema*> schema_columns_;
   ArrowArrayStream stream_;
-  std::mutex asking_;  // DuckDB's threads ask the source, which knows of none, one at a time
+  std::mutex asking_;  // the source is not thread-safe: DuckDB's threads ask it in turn
 };
 
 }  // namespace residua

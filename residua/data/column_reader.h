@@ -27,11 +27,11 @@ class ColumnReader {
 
   // Encodes this column of the chunk, whose first row comes after `num_rows_before` others.
   void Encode(const DuckDbChunk& chunk, int column, int64_t num_rows_before);
-  // Throws what a value of the chunk was refused for.
+  // Throws the error for which a value of the chunk was refused, if there is one.
   void CheckValues() const;
-  // Marks the rows that have a value here for which they are left out; says whether there are any.
+  // Marks the rows that are left out because of their value here; returns whether there are any.
   bool MarkDropped(std::vector<char>& is_dropped) const;
-  // Takes over the chunk's codes, all of them or those of rows that are not marked.
+  // Appends the chunk's codes: all of them, or those of the rows that are not marked.
   void Append();
   void Append(const std::vector<char>& is_dropped);
 

@@ -6,9 +6,9 @@
 
 namespace residua {
 
-// The first line of a CSV file. The delimiter is whichever of , ; tab | it has most of outside
-// quotes, the comma if it has none: found from the header alone, so that no row of the data can
-// change how the others are read.
+// The first line of a CSV file. The delimiter is the one of , ; tab | that occurs most often
+// outside quotes, or the comma if none does. It is found from the header alone, so that no row of
+// the data can change how the others are read.
 struct CsvHeader {
   char delimiter = ',';
   std::vector<std::string> names;

@@ -37,7 +37,7 @@ std::vector<std::string> ColumnNames(const Domain& domain, const Protection& pro
   return names;
 }
 
-// Names are found by looking at the first rows, at all of them if some are not there.
+// Names are found in the first rows, or in all rows if some names are missing there.
 Relation JsonRelation(DuckDbConnection& connection, const std::string& path,
                       const std::vector<std::string>& names) {
   Relation found = FoundJsonRelation(connection, path, JsonRows::kFirst);
@@ -100,7 +100,7 @@ ValueKind KindOf(const std::string& file, const Attribute& attribute, const std:
   if (is_listed) return ValueKind::kText;
   if (type == ColumnType::kFloat) return ValueKind::kNumber;
   if (std::holds_alternative<CutEncoding>(cells)) {
-    // A number of any length may not fit a double.
+    // A number of arbitrary length may not fit into a double.
     const bool is_text = type == ColumnType::kText || sql_type == "BIGNUM";
     return is_text ? ValueKind::kText : ValueKind::kNumber;
   }
@@ -172,7 +172,7 @@ class TableReader {
   bool HasIdentifier() const { return !protection_.identifier.empty(); }
   int IdentifierColumn() const { return domain_.size(); }
 
-  // Marks the rows that are nobody's; says how many there are that were not marked before.
+  // Marks the rows without an identifier; returns how many of them were not marked before.
   int64_t MarkUnowned(const DuckDbChunk& chunk) {
     const uint64_t* validity = chunk.Validity(IdentifierColumn());
     int64_t num_marked = 0;
@@ -184,7 +184,7 @@ class TableReader {
     return num_marked;
   }
 
-  // Whose row each kept one is, identifiers numbered as they come.
+  // Appends the identifier of each kept row; identifiers are numbered in order of appearance.
   void AppendIdentifiers(const DuckDbChunk& chunk) {
     const auto* values = chunk.Values<duckdb_string_t>(IdentifierColumn());
     for (size_t row = 0; row < is_dropped_.size(); ++row) {
@@ -222,7 +222,7 @@ class TableReader {
   ReadReport report_;
 };
 
-// One way of reading.
+// What to read, and how.
 struct ReadRequest {
   const DataSource& source;
   const Domain& domain;
@@ -231,7 +231,7 @@ struct ReadRequest {
   const RowProgress& on_rows;
 };
 
-// A query that may be run, on the database it is about.
+// A query that passed the checks, with its open database.
 struct OpenedQuery {
   DuckDbConnection connection;
   std::string from;  // what to SELECT FROM
@@ -251,7 +251,7 @@ OpenedQuery OpenQuery(const DataSource& source) {
          (query.back() == ';' || std::isspace(static_cast<unsigned char>(query.back())))) {
     query.pop_back();
   }
-  // On lines of its own, so that a comment at its end ends there.
+  // The query has lines of its own, so that a comment at its end does not reach further.
   const std::string from = "(\n" + query + "\n) AS source";
   QueryShape shape = CheckQuery(file, connection, "SELECT * FROM " + from);
   return {std::move(connection), from, std::move(shape)};
@@ -267,7 +267,7 @@ ReadResult ReadQuery(const ReadRequest& request, BitSource& bits) {
   return result;
 }
 
-// Where the columns that are read stand in the stream, in the order that they are selected in.
+// The positions in the stream of the columns that are read, in the order of their selection.
 std::vector<size_t> FindColumns(const std::string& file, const ReadRequest& request) {
   Relation relation;
   for (std::string& name : ColumnNamesOf(request.source.arrow)) {

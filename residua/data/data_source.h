@@ -19,7 +19,7 @@ namespace residua {
 
 // Where the rows come from: either a file `source` (.csv, .tsv, .parquet, .json, .jsonl or .ndjson;
 // text may be compressed, .csv.gz), or a `query` on the DuckDB file `database`, or rows in memory,
-// which `arrow` hands out once; it stays its owner's.
+// which `arrow` provides once; the caller keeps ownership of it.
 struct DataSource {
   std::string source;
   std::string database;
@@ -30,14 +30,15 @@ struct DataSource {
 // What reading did, for the curator's eyes: these are true counts of the data.
 struct ReadReport {
   int64_t num_rows_read = 0;
-  int64_t num_rows_dropped = 0;             // each once, whatever the number of its values outside
+  int64_t num_rows_dropped = 0;             // each once, also with several values outside
   int64_t num_rows_unowned = 0;             // left out because they have no identifier
   int64_t num_rows_over = 0;                // left out beyond the `max_rows` of their identifier
   std::vector<AttributeReport> attributes;  // in the order of the domain
   QueryShape query;                         // no true count: what the query does, if it is one
 };
 
-// The report's lines that a curator should know of, for the same eyes; those on the query first.
+// The parts of the report that a curator should know, one line each, those on the query first. For
+// the curator's eyes too.
 std::vector<std::string> NotesOf(const ReadReport& report, const Domain& domain);
 std::vector<std::string> NotesOf(const QueryShape& query);
 
@@ -47,19 +48,19 @@ struct ReadResult {
 };
 
 // Reads the columns named like the attributes, and no other, and encodes them chunk by chunk. Every
-// value meets its attribute's policy, also in a row that another attribute drops. Nothing is read
-// over the network, no extension is loaded, no temporary file is written, a path means one file
-// whatever characters are in it, and a query sees the database file alone and calls only functions
-// that are known to be harmless (Error{kRefused} names another). The rows of a query are those of
-// its result: these are what is counted and protected.
+// value is treated by its attribute's policy, also in a row that another attribute drops. Nothing
+// is read over the network, no extension is loaded, no temporary file is written, a path means one
+// file, whatever characters are in it, and a query sees the database file alone and calls only
+// functions that are known to be harmless (Error{kRefused} names another). The rows of a query are
+// those of its result: these are what is counted and protected.
 //
 // CSV: the first line names the columns; a value is text, missing when empty. Integer and cut
 // attributes parse it; `values` are compared with it as it stands. Other sources keep their types:
 // numbers and booleans are compared with `values` as SQL prints them. Cuts compare as doubles.
 //
-// With an identifier in `protection`, at most `max_rows` rows of each of its values are kept, any
-// of them as likely as any other by `bits`, whatever they hold. Identifiers are compared as text.
-// A row without one is left out: it may be anyone's.
+// With an identifier in `protection`, at most `max_rows` rows of each of its values are kept. They
+// are chosen by `bits`, all equally likely, whatever they contain. Identifiers are compared as
+// text. A row without an identifier is left out: it may belong to anyone.
 //
 // `on_rows` is called now and then with the number of rows read so far.
 using RowProgress = std::function<void(int64_t)>;
@@ -68,12 +69,12 @@ ReadResult ReadEncodedTable(const DataSource& source, const Domain& domain,
                             const RowProgress& on_rows = {});
 ReadResult ReadEncodedTable(const DataSource& source, const Domain& domain);
 
-// What reading would find: every value that has no cell is counted, whatever the policy, and none
-// stops it. Rows with one that would are among those dropped.
+// What reading would find. Every value that has no cell is counted, whatever the policy, and none
+// stops the survey: rows with a value that would stop a measurement count as dropped.
 ReadReport SurveyTable(const DataSource& source, const Domain& domain, const Protection& protection,
                        const RowProgress& on_rows = {});
 
-// What the query does, without running it; of other sources, nothing.
+// What the query does, without running it; empty for other sources.
 QueryShape SurveyQuery(const DataSource& source);
 
 }  // namespace residua

@@ -58,7 +58,7 @@ std::string OneLine(std::string_view message) {
   if (const size_t cause = message.find(kCause); cause != std::string_view::npos) {
     message.remove_prefix(cause + kCause.size());
   }
-  // What follows are settings that nobody can change here.
+  // The rest suggests settings that cannot be changed here.
   if (IsOutOfMemory(message)) message = message.substr(0, message.find('\n'));
   std::string first;
   std::string last;
@@ -78,13 +78,13 @@ std::string OneLine(std::string_view message) {
   return first;
 }
 
-// `path` to DuckDB, for which a name that begins with ~, file: or another prefix is not that of a
+// `path` for DuckDB, which does not take a name that begins with ~, file: or another prefix for a
 // file in this folder.
 std::string PlainPath(const std::string& path) {
   return path.starts_with('/') ? path : "./" + path;
 }
 
-// The same as a pattern that no other name matches.
+// The same path as a pattern that no other name matches.
 std::string PatternOf(const std::string& path) {
   std::string pattern;
   for (const char c : PlainPath(path)) {
@@ -97,7 +97,7 @@ std::string PatternOf(const std::string& path) {
   return pattern;
 }
 
-// What to do about the faults of files that people meet; DuckDB only says what they are.
+// What to do about common faults of files; DuckDB only says what they are.
 std::string_view RemedyFor(std::string_view message) {
   const auto says = [&](std::string_view text) { return message.find(text) != message.npos; };
   if (says("not utf-8") || says("unicode")) {
@@ -107,7 +107,7 @@ std::string_view RemedyFor(std::string_view message) {
     return "; give every line as many fields as the first, which names the columns";
   }
   if (says("CSV Parser state machine")) {
-    return "; see that all lines end alike (LF or CRLF) and that every quote is closed";
+    return "; check that all lines end alike (LF or CRLF) and that every quote is closed";
   }
   return "";
 }
@@ -142,8 +142,8 @@ DuckDbConnection::DuckDbConnection(std::string name, const std::string& path,
       &config, duckdb_destroy_config);
   duckdb_set_config(config, "autoinstall_known_extensions", "false");
   duckdb_set_config(config, "autoload_known_extensions", "false");
-  // None: what does not fit into memory would be written where others may read it, and stay there
-  // after a crash.
+  // No temporary files: what does not fit into memory would be written where others may read it,
+  // and would stay there after a crash.
   duckdb_set_config(config, "temp_directory", "");
   if (read_only) duckdb_set_config(config, "access_mode", "READ_ONLY");
   char* message = nullptr;
@@ -215,13 +215,14 @@ void DuckDbConnection::Stream(const std::string& select,
       visit(DuckDbChunk(chunk.chunk));
     }
   } catch (...) {
-    // A stream left half read can keep a thread of DuckDB's waiting, and closing waits for it.
+    // A stream that is not read to its end can keep a thread of DuckDB waiting, and closing would
+    // wait for that thread.
     duckdb_interrupt(connection_);
     while (Chunk(duckdb_fetch_chunk(result.result)).chunk != nullptr) {
     }
     throw;
   }
-  // The end and a failure on the way look alike until asked.
+  // The end of a result and a failure look alike until DuckDB is asked.
   const char* message = duckdb_result_error(&result.result);
   if (message != nullptr && *message != '\0') FailWith(message);
 }

@@ -13,7 +13,7 @@ struct ArrowArrayStream;
 
 namespace residua {
 
-// The only header that shows DuckDB; included inside io/ alone.
+// The only header that includes DuckDB's own. Only data/ and files/ include it.
 
 struct DuckDbColumn {
   std::string name;
@@ -43,7 +43,7 @@ class DuckDbChunk {
     return static_cast<const Value*>(
         duckdb_vector_get_data(duckdb_list_vector_get_child(Vector(column))));
   }
-  // A bit a row, set where there is a value; null when every row has one.
+  // One bit per row, set where there is a value; null when every row has one.
   const uint64_t* Validity(int column) const { return duckdb_vector_get_validity(Vector(column)); }
 
  private:
@@ -65,14 +65,14 @@ inline std::string_view TextOf(const duckdb_string_t& text) {
           length};
 }
 
-// A connection with no way to the network, to extensions that are not built in, or to any file but
-// the one it was opened for: no temporary ones either. Errors are thrown as one line that begins
-// with `name`.
+// A connection without access to the network, to extensions that are not built in, or to any file
+// other than the one it was opened for. It writes no temporary files. Errors are thrown as one line
+// that begins with `name`.
 class DuckDbConnection {
  public:
-  // Nothing but memory, and the file at `path` to read or write if it is not empty.
+  // An empty database in memory, with access to the file at `path` unless `path` is empty.
   static DuckDbConnection InMemory(const std::string& name, const std::string& path);
-  // The same with a bound on what DuckDB holds of the file, on one thread: for files of strangers.
+  // The same with one thread and a bound on DuckDB's memory: for files from unknown sources.
   static DuckDbConnection InLittleMemory(const std::string& name, const std::string& path,
                                          int64_t memory_bytes);
   // An existing database, to be read and not written.
@@ -87,7 +87,8 @@ class DuckDbConnection {
   std::vector<DuckDbColumn> Describe(const std::string& select);
   // The first value of the first row as text, or nothing.
   std::optional<std::string> FirstText(const std::string& select);
-  // Runs one statement and passes its result on chunk by chunk, in order, without ever holding all.
+  // Runs one statement and passes its result on chunk by chunk, in order, without ever holding all
+  // of it.
   void Stream(const std::string& select, const std::function<void(const DuckDbChunk&)>& visit);
   // Error{kBadInput} unless `sql` is exactly one SELECT statement.
   void CheckIsOneSelect(const std::string& sql);
@@ -109,7 +110,8 @@ class DuckDbConnection {
 // 'it''s' and "a ""b"" c": text as an SQL literal and as an SQL identifier.
 std::string SqlText(std::string_view text);
 std::string SqlName(std::string_view name);
-// A path as an SQL literal for functions that read files, to which data*.csv would be many.
+// A path as an SQL literal for functions that read files, which would take data*.csv for many
+// files.
 std::string SqlPath(const std::string& path);
 
 }  // namespace residua

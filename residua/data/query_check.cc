@@ -118,7 +118,7 @@ bool IsRowByRow(const std::string& logical_operator) {
   return names.contains(logical_operator);
 }
 
-// What other operators do; nothing is known of those that no SELECT needs.
+// What other operators do; nothing for operators that no SELECT needs.
 std::optional<RowOperation> OperationOf(const std::string& logical_operator) {
   static const std::map<std::string, RowOperation, std::less<>> operations = {
       {"LOGICAL_JOIN", RowOperation::kJoin},
@@ -152,7 +152,7 @@ std::string TextAt(const Json& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-// Walks all of a plan. What it does not know is refused.
+// Walks through a whole plan. What it does not know is refused.
 class PlanWalk {
  public:
   explicit PlanWalk(const std::string& name) : name_(name) {}
@@ -238,7 +238,7 @@ class PlanWalk {
 }  // namespace
 
 bool IsHarmlessFunction(std::string_view name) {
-  // One for each language, for texts that are compared by its rules.
+  // There is one for each language, for text that is compared by its rules.
   return name.starts_with("icu_collate_") || HarmlessFunctions().contains(std::string(name));
 }
 
@@ -257,7 +257,7 @@ QueryShape CheckQuery(const std::string& name, DuckDbConnection& connection,
                        TextAt(plans->front(), "type").starts_with("LOGICAL_");
   if (!is_plan) {
     Fail(ErrorKind::kRefused,
-         "{}: what the query does cannot be told{}; make a table of its result in the database, "
+         "{}: cannot find out what the query does{}; make a table of its result in the database, "
          "and select from that",
          name,
          plan.contains("error_message") ? ": " + ShownText(TextAt(plan, "error_message")) : "");

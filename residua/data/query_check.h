@@ -8,11 +8,13 @@
 
 namespace residua {
 
-// Whether a query may call it: functions, operators and aggregates that give a value, the same for
-// the same arguments (the time aside), and do nothing else. DuckDB has others, which write a log,
-// read files, or change settings even where the configuration is locked.
+// Whether a query may call the function: allowed are functions, operators and aggregates that
+// return a value, the same for the same arguments (except those that tell the time), and do nothing
+// else. DuckDB has others, which write a log, read files, or change settings even where the
+// configuration is locked.
 bool IsHarmlessFunction(std::string_view name);
-// The same of functions that are read like a table: rows from a table of the database, or numbers.
+// The same for functions that are read like a table: they give rows of a table of the database, or
+// numbers.
 bool IsHarmlessTableFunction(std::string_view name);
 
 // What `select` does, by the plan that DuckDB makes of it: names are resolved, and views, macros

@@ -18,7 +18,8 @@
 namespace residua {
 namespace {
 
-// What the file says, and nothing from its name: in a folder a=7, column a would be 7 in all rows.
+// Nothing is read from the file's name: otherwise, in a folder a=7, column a would be 7 in all
+// rows.
 constexpr std::string_view kThisFileAlone =
     "hive_partitioning = false, filename = false, union_by_name = false";
 
@@ -44,7 +45,7 @@ FileFormat FormatOf(const std::string& path) {
          ShownText(path));
   }
   Fail(ErrorKind::kBadInput,
-       "{}: not a kind of file that is read; use .csv, .tsv, .parquet, .json, .jsonl or .ndjson",
+       "{}: files of this kind cannot be read; use .csv, .tsv, .parquet, .json, .jsonl or .ndjson",
        ShownText(path));
 }
 
@@ -56,7 +57,7 @@ void CheckIsFile(const std::string& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (status.type() == std::filesystem::file_type::not_found) {
-    Fail(ErrorKind::kIo, "{}: no such file; see that the path is right", ShownText(path));
+    Fail(ErrorKind::kIo, "{}: no such file; check the path", ShownText(path));
   }
   if (error) Fail(ErrorKind::kIo, "{}: {}", ShownText(path), error.message());
   if (status.type() == std::filesystem::file_type::directory) {
@@ -65,7 +66,7 @@ void CheckIsFile(const std::string& path) {
 }
 
 Relation CsvRelation(DuckDbConnection& connection, const std::string& path) {
-  // The first line as it stands: a delimiter that no text has, and no quotes.
+  // The first line unchanged: with a delimiter that no text has, and without quotes.
   const std::optional<std::string> line = connection.FirstText(fmt::format(
       "SELECT line FROM read_csv({}, auto_detect = false, columns = {{'line': 'VARCHAR'}}, "
       "delim = chr(1), quote = '', escape = '', header = false, strict_mode = false, {}) LIMIT 1",
@@ -82,7 +83,7 @@ Relation CsvRelation(DuckDbConnection& connection, const std::string& path) {
     relation.expressions.push_back(fmt::format("c{}", k));
     types.push_back(fmt::format("c{}: 'VARCHAR'", k));
   }
-  // All said, nothing sniffed: sniffing may skip rows that do not look like the others.
+  // Everything is stated and nothing sniffed: sniffing may skip rows that look unlike the others.
   relation.from = fmt::format(
       "read_csv({}, auto_detect = false, columns = {{{}}}, delim = {}, quote = '\"', escape = "
       "'\"', "

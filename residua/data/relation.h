@@ -9,14 +9,14 @@ namespace residua {
 
 enum class FileFormat { kCsv, kParquet, kJson };
 
-// The columns there are, each with the SQL that names it, and what to SELECT them FROM.
+// The columns of a source, each with the SQL that names it, and what to SELECT them FROM.
 struct Relation {
   std::string from;
   std::vector<DuckDbColumn> columns;
   std::vector<std::string> expressions;
 };
 
-// By the ending of the name. Error{kBadInput} names the endings that are read.
+// The format, by the ending of the name. Error{kBadInput} lists the endings that can be read.
 FileFormat FormatOf(const std::string& path);
 
 // Error unless `path` is a file on this machine.
@@ -30,7 +30,7 @@ Relation NamedRelation(DuckDbConnection& connection, std::string from);
 std::string ParquetRows(const std::string& path);
 Relation ParquetRelation(DuckDbConnection& connection, const std::string& path);
 
-// Names and types as the first rows have them, or as all of them have.
+// Whether names and types come from the first rows or from all rows.
 enum class JsonRows { kFirst, kAll };
 Relation FoundJsonRelation(DuckDbConnection& connection, const std::string& path, JsonRows rows);
 // These columns, read as text, so that no row's type depends on the others.
@@ -39,7 +39,7 @@ Relation JsonTextRelation(const std::string& path, const std::vector<std::string
 // What the values of an SQL type are.
 enum class ColumnType {
   kInteger,     // fits int64_t
-  kWideNumber,  // an exact number that may not: read as text, it loses no digit
+  kWideNumber,  // an exact number that may not fit: read as text, it loses no digit
   kFloat,
   kBoolean,
   kText,    // may hold numbers

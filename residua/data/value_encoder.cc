@@ -15,7 +15,7 @@ namespace {
 
 using Fault = FoundCell::Fault;
 
-// Different values outside that are remembered of one attribute.
+// How many different values outside are remembered for one attribute.
 constexpr size_t kMaxTallied = 1000;
 
 Phrase NullCell() { return {Phrase::Kind::kSetting, {"null", "true"}}; }

@@ -17,15 +17,15 @@ struct AttributeReport {
   int64_t num_dropped = 0;  // values for which their row was left out
   int64_t num_clamped = 0;  // numbers moved to the nearest end of the integers, or to the one below
   int64_t num_nulled = 0;   // values outside, put into the null cell
-  int64_t num_missing = 0;  // whatever became of them
-  // When they are only looked at:
+  int64_t num_missing = 0;  // whatever was done with them
+  // With kTally only:
   int64_t num_outside = 0;
-  std::map<std::string, int64_t> outside;  // some of the different ones, as shown, and how many
+  std::map<std::string, int64_t> outside;  // some of the different values, with their counts
   std::optional<Error> first_error;        // what would stop a measurement
 };
 
-// Which values stop a measurement. Whoever sees it stop learns that there is one: where there are
-// none such, nothing that a row holds is a reason to stop.
+// Which values stop a measurement. Whoever sees it stop learns that there is such a value. If all
+// are false, nothing that a row contains stops a measurement.
 struct StoppingValues {
   bool outside = false;      // numbers beyond the integers, or between them; values not listed
   bool not_numbers = false;  // text and NaN, where numbers are counted
@@ -35,13 +35,13 @@ struct StoppingValues {
 };
 StoppingValues StoppingValuesOf(const Encoding& encoding);
 
-// What to do with a value that has no cell: what the attribute's policy says, or the same, counting
-// it, and leaving its row out where the policy is to stop.
+// What to do with a value that has no cell. kPlace follows the attribute's policy. kTally does the
+// same and counts the value, and leaves its row out where the policy is to stop.
 enum class OutsideValues { kPlace, kTally };
 
 // Maps the values of one column to cells, by the attribute's encoding and its policy for values
-// that have none. The first value the policy does not cover is thrown as Error{kBadInput}, a line
-// that names the file, the column, the value, the row and the remedy.
+// that have none. The first value that the policy does not cover gives Error{kBadInput}, which
+// names the file, the column, the value, the row and the remedy.
 class ValueEncoder {
  public:
   static constexpr int32_t kDropRow = -1;
@@ -64,7 +64,7 @@ class ValueEncoder {
   int32_t Place(const FoundCell& found, std::string_view shown_value, int64_t row);
   bool Stops(const FoundCell& found) const;
   void Tally(const FoundCell& found, std::string_view shown_value, int64_t row);
-  // What to say of it.
+  // The errors for values that stop a measurement.
   Error MissingError(int64_t row) const;
   Error OutsideError(const FoundCell& found, std::string_view shown_value, int64_t row) const;
 

@@ -11,7 +11,7 @@
 namespace residua {
 namespace {
 
-// Roughly, for a person deciding whether to wait; measured on two cores of 2020.
+// Rough figures, for a person who decides whether to wait; measured on two cores of 2020.
 constexpr double kSecondsPerCountedRow = 1.2e-9;
 constexpr double kSecondsPerCell = 2e-7;  // noise, files and tables, for each cell of each table
 constexpr double kBytesPerCell = 24;      // counts, noisy values and estimates of the largest table

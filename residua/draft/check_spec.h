@@ -9,7 +9,7 @@
 
 namespace residua {
 
-// What a spec and its data say of a release, for the curator's eyes: true counts are among it.
+// What a spec and its data say about a release. It contains true counts: for the curator's eyes.
 struct SpecCheck {
   ReadReport report;
   double memory_bytes = 0;       // that a release will take, roughly

@@ -9,7 +9,7 @@ namespace residua {
 namespace {
 
 constexpr size_t kMaxHashes = size_t{1} << 14;
-// The deciles of a sample this large are off by 1 % of the rows: less than rounding them.
+// The deciles of a sample this large are off by 1 % of the rows: less than rounding changes them.
 constexpr size_t kMaxSample = size_t{1} << 12;
 
 template <typename Value>

@@ -11,7 +11,7 @@
 namespace residua {
 
 // Whether all values added are different, in memory that does not grow with them: exact while they
-// are few, later among a share of all hashes only, which any but the rarest repetition meets.
+// are few; later only a share of all hashes is kept, which misses only rare repetitions.
 class DuplicateDetector {
  public:
   void Add(std::string_view value);
@@ -23,11 +23,11 @@ class DuplicateDetector {
   std::unordered_set<uint64_t> kept_;  // hashes of at most `largest_kept_`
 };
 
-// What drafting a domain needs to know of one column, in memory that does not grow with the rows.
-// Text that may be a number is read as measuring would read it.
+// What drafting a domain needs to know about one column, in memory that does not grow with the
+// rows. Text that may be a number is read as measuring would read it.
 class ColumnSummary {
  public:
-  // More values than this are not listed.
+  // If there are more different values than this, they are not listed.
   static constexpr size_t kMaxListed = 50;
 
   void AddMissing() { ++num_missing_; }
@@ -50,7 +50,7 @@ class ColumnSummary {
   bool has_range() const { return is_whole() && all_in_range_; }
   int64_t first() const { return first_; }
   int64_t last() const { return last_; }
-  // Finite numbers, each as likely to be here as any other.
+  // Finite numbers, each equally likely to be in the sample.
   const std::vector<double>& sample() const { return sample_; }
   // Most values are numbers, and some are text.
   bool is_mostly_number() const;
@@ -85,7 +85,7 @@ class ColumnSummary {
   double lowest_ = 0;  // of the finite numbers
   double highest_ = 0;
   std::vector<double> sample_;
-  std::minstd_rand random_;  // for a draft, which is not private: always the same
+  std::minstd_rand random_;  // always the same: a draft is not private
   bool too_many_ = false;
   std::unordered_set<std::string, TextHash, std::equal_to<>> listed_;
   DuplicateDetector duplicates_;

@@ -108,7 +108,7 @@ std::vector<Column> ColumnsOf(const Relation& relation) {
   return columns;
 }
 
-// JSON is found with types, which say what is nested, and read as text.
+// The types that DuckDB finds in JSON tell what is nested; the values are then read as text.
 std::string UseJsonText(const std::string& path, std::vector<Column>* columns) {
   std::vector<std::string> names;
   for (Column& column : *columns) {
@@ -243,7 +243,7 @@ std::string ReasonLeftOut(const Column& column) {
   if (IsLikeIdentifier(column)) {
     return fmt::format("every value differs, as in an identifier (see [privacy]). {}",
                        summary.is_number() ? "If it is a quantity, give it cuts."
-                                           : "To tabulate it all the same, list values that are "
+                                           : "To tabulate it anyway, list values that are "
                                              "publicly known.");
   }
   if (summary.is_constant()) return "it has one value, which needs no attribute.";
@@ -314,7 +314,7 @@ std::string DraftPrivacy(const std::vector<Column>& columns) {
          "delta = 1e-9   # far below 1 / the number of people\n" +
          Comment(
              "What is protected is one row. If one person may have several, name the column "
-             "that says whose a row is, and the most rows of one person to count:") +
+             "that says whose row it is, and how many rows of one person to count at most:") +
          identifiers + "# max_rows = 1\n";
 }
 
@@ -326,7 +326,7 @@ std::string DraftWorkload(const std::vector<std::string>& names, int64_t num_cel
           "\"<=3\" adds the triples, and \"cells<=1000\" asks for every table of at most 1000 "
           "cells.");
   if (names.size() >= 2) {
-    text += fmt::format("# Single tables, beside it or in its place: tables = [[{}, {}]]\n",
+    text += fmt::format("# Single tables, in addition or instead: tables = [[{}, {}]]\n",
                         TomlString(names[0]), TomlString(names[1]));
   }
   if (num_cells > kMaxCells) {
@@ -348,7 +348,7 @@ std::string DraftSpec(const std::string& path, const std::string& source) {
   int64_t num_single_cells = 0;
   std::set<std::string_view> seen;
   for (size_t k = 0; k < columns.size(); ++k) {
-    // Columns of one name get one comment.
+    // Columns with the same name get one comment.
     if (!columns[k].name.empty() && !seen.insert(columns[k].name).second) continue;
     const Draft draft = DraftColumn(columns[k], k);
     attributes += "\n" + draft.text;
@@ -367,7 +367,7 @@ std::string DraftSpec(const std::string& path, const std::string& source) {
              "publish it.") +
          "#\n" +
          Comment(fmt::format(
-             "The domain must be public knowledge, for which cells there are can reveal the data: "
+             "The domain must be public knowledge, because its cells can reveal the data: "
              "the age of the oldest person, a rare illness. Replace each domain by what is known "
              "without looking at the data, then remove its line check = \"{}\". residua release "
              "and residua measure refuse the spec until then.",

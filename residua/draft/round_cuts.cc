@@ -77,7 +77,7 @@ std::vector<double> RoundCuts(std::vector<double> sample, bool whole) {
   std::vector<double> points = Quantiles(sample, 9);
   SortUnique(&points);
   if (points.size() < kEnoughCuts) {
-    // Few values have most of the rows: part the others by value.
+    // A few values have most of the rows: divide the range by its different values as well.
     SortUnique(&sample);
     const std::vector<double> spread = Quantiles(sample, kEnoughCuts);
     points.insert(points.end(), spread.begin(), spread.end());

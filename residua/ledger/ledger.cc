@@ -35,8 +35,8 @@ constexpr const char* kSchema = R"(
   ) STRICT;
 )";
 
-// Of the columns above, those that ledgers of earlier versions lack. Such versions read and write a
-// ledger that has them, so that its format is still theirs.
+// Of the columns above, those that ledgers of earlier versions lack. Such versions can read and
+// write a ledger that has them, so the format version stays the same.
 constexpr const char* kNewColumns[] = {"temporary_file", "note"};
 
 constexpr EnumTexts<Kind, 5> kKinds = {{{Kind::kGrant, "grant"},
@@ -65,7 +65,7 @@ void CheckIsNotBeingMeasured(const LedgerEntry& entry) {
        entry.what);
 }
 
-// A spend whose file exists, or a temporary one that may be as complete, was not for nothing.
+// A spend may have been published while its file exists, or a temporary one that may be complete.
 void CheckNothingIsLeft(const LedgerEntry& entry) {
   const std::filesystem::path output(entry.what);
   std::vector<std::filesystem::path> left = TemporariesOf(output);
@@ -100,8 +100,8 @@ void Ledger::Execute(const std::string& sql) const {
   }
 }
 
-// One write transaction: it takes the lock at once, so that what is read inside cannot change
-// before what is written is there.
+// One write transaction: it takes the lock at once, so that what it reads cannot change before it
+// has written.
 template <typename Work>
 auto Ledger::Transact(const Work& work) {
   Execute("BEGIN IMMEDIATE");
@@ -152,9 +152,9 @@ Ledger Ledger::Open(const std::filesystem::path& path) {
 Ledger Ledger::OpenOrCreate(const std::filesystem::path& path, const Rational& first_grant,
                             const std::string& neighbours) {
   if (std::filesystem::exists(path)) return Open(path);
-  // Made whole under another name and put in place unless someone else was faster: a ledger that is
-  // there is never an empty one. Once it is there, SQLite alone opens and closes it: the system
-  // drops SQLite's locks when this process closes any other descriptor of the file.
+  // Made completely under another name, then put in place unless another process was faster: a
+  // ledger that exists is never empty. Once it exists, SQLite alone opens and closes it, because
+  // the system drops SQLite's locks when this process closes any other descriptor of the file.
   FileInProgress temporary(path);
   temporary.CloseDescriptor();
   {
@@ -244,7 +244,7 @@ std::optional<Ledger::Refusal> Ledger::ReasonToRefuse(const Spend& spend) const 
           "for other neighbours",
           ErrorOf(ErrorKind::kRefused,
                   "{}: the ledger is kept for \"{}\", the plan for \"{}\", and their costs do not "
-                  "add up; plan for the former, or {} and answer for both",
+                  "add up; plan for the former, or {} and take responsibility for both",
                   name_, entry.neighbours, spend.neighbours, Phrase{Phrase::Kind::kOtherLedger})};
     }
   }
@@ -319,7 +319,7 @@ std::optional<LedgerEntry> Ledger::FindToResume(const Spend& spend) const {
   if (!entry) return std::nullopt;
   if (entry->kind == Kind::kConfirmed) {
     Fail(ErrorKind::kRefused,
-         "{}: was measured (entry {} of {}), but is gone; put it back, or wherever it is now, {}",
+         "{}: was measured (entry {} of {}), but is gone; put it back, or {} where it is now",
          entry->what, entry->id, name_, Phrase{Phrase::Kind::kMakeTables});
   }
   CheckIsNotBeingMeasured(*entry);
@@ -349,7 +349,7 @@ int64_t Ledger::Reserve(const Spend& spend) {
   std::optional<Refusal> refusal;
   const int64_t id = Transact([&] {
     if (spend.output.is_absolute() && std::filesystem::exists(spend.output)) {
-      Fail(ErrorKind::kRefused, "{}: was made by another while the data was read",
+      Fail(ErrorKind::kRefused, "{}: another process made it while the data was read",
            spend.output.string());
     }
     if (const auto cut_off = FindToResume(spend)) {
@@ -394,7 +394,7 @@ void Ledger::Confirm(int64_t id, const std::string& temporary) {
     update.Step();
     if (sqlite3_changes(database_) != 1) {
       Fail(ErrorKind::kRefused,
-           "{}: entry {} is no longer this measurement's: another residua went on with it, or it "
+           "{}: entry {} is no longer this measurement's: another residua resumed it, or it "
            "was forgiven",
            name_, id);
     }
@@ -431,7 +431,7 @@ void Ledger::ConfirmPlaced(const Spend& spend) {
 void Ledger::Forgive(int64_t id, const std::string& reason) {
   if (reason.find_first_not_of(" \t\n") == std::string::npos) {
     Fail(ErrorKind::kBadInput,
-         "forgiving a spend needs a reason: say in so many words that nothing of it was published");
+         "forgiving a spend needs a reason: state that nothing of it was published");
   }
   Transact([&] {
     for (const LedgerEntry& entry : Entries()) {

@@ -14,9 +14,9 @@ struct sqlite3;
 
 namespace residua {
 
-// One line of the ledger. A spend is reserved before its noise is drawn, and confirmed once its
-// file is complete, before that is put in place: until then it counts as spent, and nothing of it
-// is where others look. Forgiving takes it off the count, and stays on record.
+// One line of the ledger. A spend is reserved before its noise is drawn. It is confirmed once its
+// file is complete and before the file is put in place: until then it counts as spent, and no
+// reader can find its file. A spend that is forgiven no longer counts, but stays on record.
 struct LedgerEntry {
   enum class Kind { kGrant, kReserved, kConfirmed, kForgiven, kRefused };
   int64_t id = 0;
@@ -61,25 +61,25 @@ class Ledger {
     double delta = 0;
     std::string plan_digest;
     std::filesystem::path output;  // absolute
-    std::string neighbours;        // in words, as of NeighboursInWords
+    std::string neighbours;        // in words, from NeighboursInWords
     bool again = false;            // the same plan may be measured a second time
-    bool resume = false;           // a spend that was interrupted continues
-    std::string temporary = {};    // as of LedgerEntry
+    bool resume = false;           // continue a spend that was interrupted
+    std::string temporary = {};    // as in LedgerEntry
     std::string note = {};
   };
   // Records the refusal and throws Error{kRefused}, with what was spent, asked for and granted,
   // unless the spend is allowed now.
   void CheckAffordable(const Spend& spend);
-  // The same, and reserves the spend; returns its id. Of several processes that resume one spend,
-  // the last to reserve it has it.
+  // The same, and reserves the spend; returns its id. If several processes resume one spend, it
+  // belongs to the last that reserved it.
   int64_t Reserve(const Spend& spend);
   // Error{kRefused} unless the entry is reserved, and for this temporary file: another process may
-  // have resumed it since, or a person forgiven it. Whoever confirms may publish, nobody else.
+  // have resumed it since, or a person forgiven it. Only the process that confirmed may publish.
   void Confirm(int64_t id, const std::string& temporary);
   // The file is in place: confirms what is reserved for it, or for its plan if nothing of that is
-  // confirmed. Error{kRefused} while another process is at work on it.
+  // confirmed. Error{kRefused} while another process is writing it.
   void ConfirmPlaced(const Spend& spend);
-  // The last spend of the same plan for the same file; the first for any file.
+  // The last spend of the same plan for the same file, and the first of a plan for any file.
   std::optional<LedgerEntry> Find(const Spend& spend) const;
   std::optional<LedgerEntry> FindPlan(const std::string& plan_digest) const;
 
@@ -100,7 +100,7 @@ class Ledger {
     std::string brief;  // for the record
     Error error;
   };
-  // The reserved entry that the spend goes on with; Error{kRefused} if that is not safe.
+  // The reserved entry that the spend continues; Error{kRefused} if that is not safe.
   std::optional<LedgerEntry> FindToResume(const Spend& spend) const;
   std::optional<Refusal> ReasonToRefuse(const Spend& spend) const;
   int64_t Record(const Spend& spend, const std::optional<Refusal>& refusal);

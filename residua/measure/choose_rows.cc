@@ -31,7 +31,7 @@ std::vector<char> ChooseRows(std::span<const int64_t> identifiers, int64_t max_r
     if (o >= num_rows.size()) num_rows.resize(o + 1, 0);
     ++num_rows[o];
   }
-  // The rows there is a choice of, in a random order; the first of each identifier are kept.
+  // The rows of identifiers that have too many, in random order; the first of each are kept.
   std::vector<char> is_kept(identifiers.size(), 1);
   std::vector<size_t> rows;
   for (size_t row = 0; row < identifiers.size(); ++row) {

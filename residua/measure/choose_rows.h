@@ -8,10 +8,11 @@
 
 namespace residua {
 
-// Which rows are counted, so that every identifier has at most `max_rows`: all rows of an identifier with no
-// more, and of another that many, every choice of them equally likely. `identifiers[r]` >= 0 says whose
-// row r is. What is kept of one identifier does not depend on the rows of any other, nor on what rows
-// hold: leaving out one identifier changes the table by that identifier's kept rows alone.
+// Which rows are counted, so that every identifier has at most `max_rows`: all rows of an
+// identifier that has no more, and otherwise that many, every choice equally likely.
+// `identifiers[r]` >= 0 is the identifier of row r. What is kept of one identifier does not depend
+// on the rows of any other, nor on what the rows contain: leaving out one identifier changes the
+// table by the kept rows of that identifier alone.
 std::vector<char> ChooseRows(std::span<const int64_t> identifiers, int64_t max_rows,
                              BitSource& bits);
 

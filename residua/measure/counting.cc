@@ -24,8 +24,8 @@ struct Batch {
   int num_shards = 1;
 };
 
-// Counters of one shard, the sums on the way down, which have one attribute of two cells or more
-// less, and the finished marginals.
+// The counters of one shard, the intermediate sums, which have at least one attribute of two or
+// more cells less, and the finished marginals.
 int64_t CountingBytes(const Domain& domain, std::span<const AttributeSet> sets,
                       const CountedTable& counted, size_t counter_bytes) {
   int64_t bytes = CheckedMultiply(counted.num_cells, 2 * static_cast<int64_t>(counter_bytes));
@@ -89,7 +89,7 @@ class BatchCounter {
       shard_bytes += counted.num_cells * int64_t{sizeof(Counter)};
       ++batch.last;
     }
-    // Fewer tables than threads can share: split the rows too, where there is memory for it.
+    // There are fewer tables than threads: split the rows too, if there is memory for it.
     const auto num_tables = static_cast<int64_t>(batch.last - batch.first);
     const int64_t wanted_tasks = 4 * int64_t{threads_.count()};
     if (num_tables > 0 && num_tables < wanted_tasks && table_.num_rows() >= kMinShardedRows) {
@@ -156,7 +156,7 @@ class BatchCounter {
   // prod (n_i + 1) / n_i <= (3/2)^12 < 130 times its cells.
   static constexpr int64_t kBytesPerWidenedCell = 2 * sizeof(Counter) + 130 * sizeof(int64_t);
 
-  // Below this a row is not worth a second set of counters.
+  // With fewer rows, a second set of counters does not pay.
   static constexpr int64_t kMinShardedRows = int64_t{1} << 16;
 
   const EncodedTable& table_;
@@ -191,7 +191,7 @@ void CheckCountable(const Domain& domain, std::span<const AttributeSet> sets, in
   CheckArguments(options);
   const size_t counter_bytes =
       num_rows <= std::numeric_limits<uint32_t>::max() ? sizeof(uint32_t) : sizeof(uint64_t);
-  // Tables are widened within the budget only, so that without rows the same ones are large.
+  // Tables are widened only within the budget, so the large tables are the same as for no rows.
   for (const CountedTable& counted : PlanCounting(domain, sets, 0, 0)) {
     CheckWithinLimit(domain, counted, CountingBytes(domain, sets, counted, counter_bytes), options);
   }

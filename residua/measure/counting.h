@@ -12,13 +12,13 @@
 
 namespace residua {
 
-// Counts the marginal of every one of `sets` (any list: a closure, say; each strictly increasing)
-// and hands each to `visit` exactly once, a set listed twice included. Only the tables of
-// PlanCounting are counted from the rows, every other set is summed from one of those. Tables are
-// taken in batches within the memory budget; a batch is counted by all threads and then visited,
-// one set after the other, by the calling thread. The order of visits follows from the arguments,
-// not from the threads: table by table as planned, a table's sets by decreasing number of
-// attributes.
+// Counts the marginal of every one of `sets` (any list, such as a closure; each strictly
+// increasing) and hands each to `visit` exactly once, a set listed twice included. Only the tables
+// of PlanCounting are counted from the rows, every other set is summed from one of those. Tables
+// are taken in batches within the memory budget; a batch is counted by all threads and then
+// visited, one set after the other, by the calling thread. The order of visits follows from the
+// arguments, not from the threads: table by table as planned, a table's sets by decreasing number
+// of attributes.
 void CountMarginals(const EncodedTable& table, const Domain& domain,
                     std::span<const AttributeSet> sets, const CountingOptions& options,
                     const std::function<void(TrueMarginal&&)>& visit);

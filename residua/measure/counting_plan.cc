@@ -221,7 +221,7 @@ class Planner {
     const uint64_t added_hash = AttributeHash(added);
     for (size_t mask = 0; mask < hashes.size(); ++mask) {
       if (!(maximal_set_sizes_ >> (std::popcount(mask) + 1) & 1)) continue;
-      // Hashes alone: a collision could make the plan dearer, not wrong.
+      // Hashes alone: a collision could make the plan slower, not wrong.
       const int k = index_.Find(hashes[mask] + added_hash, [](int) { return true; });
       if (k < 0 || is_covered_[static_cast<size_t>(k)] || !is_maximal_[static_cast<size_t>(k)]) {
         continue;

@@ -23,8 +23,8 @@ const Rational& LargestNarrowVariance() {
   return limit;
 }
 
-// Noise is drawn this many values at a time, and added in place: a table of a billion cells has no
-// room beside it.
+// Noise is drawn this many values at a time, and added in place: there is no memory for a second
+// table of a billion cells.
 constexpr size_t kDrawnAtOnce = size_t{1} << 16;
 
 std::vector<Int128> Widen(const std::vector<int64_t>& values) {

@@ -14,7 +14,7 @@ namespace residua {
 
 // Where noisy values wait until the sets before theirs are measured.
 struct WaitingOptions {
-  // What of them is held in memory; the others wait in a temporary file that has no name.
+  // How much of them is held in memory; the others wait in a temporary file that has no name.
   int64_t memory_bytes = std::min(int64_t{1} << 30, MemoryOfMachine() / 8);
   // The folder of that file; where the system keeps temporary files if it is empty.
   std::filesystem::path folder = {};
@@ -36,11 +36,11 @@ std::vector<AttributeSet> MeasuredSets(const Plan& plan);
 // sigma2_A prod_{i in A} variance_factor_i.
 Rational IntegerNoiseVariance(const Plan& plan, const AttributeSet& set);
 
-// Error{kTooLarge} or Error{kBadInput} if some noise of the plan is beyond the sampler, so that it
-// is said before any budget is spent.
+// Error{kTooLarge} or Error{kBadInput} if some noise of the plan is beyond the sampler. Called
+// before any budget is spent.
 void CheckNoiseIsMeasurable(const Plan& plan);
 
-// All that Measure would refuse of a table of that many rows, beforehand: a domain that is not
+// Refuses beforehand what Measure would refuse for a table of that many rows: a domain that is not
 // public, noise beyond the sampler, tables beyond the memory, residuals beyond 128 bits.
 void CheckMeasurable(const Plan& plan, int64_t num_rows, const MeasureOptions& options);
 
@@ -48,8 +48,8 @@ void CheckMeasurable(const Plan& plan, int64_t num_rows, const MeasureOptions& o
 // calling thread. No true count survives.
 //
 // What is published is a function of the plan and the noisy values. How the sets are counted does
-// depend on the number of rows, so nothing of it may show: sets come in the order of MeasuredSets,
-// and their values InLeastWidth.
+// depend on the number of rows, so the result must not show it: sets come in the order of
+// MeasuredSets, and their values InLeastWidth.
 void Measure(const Plan& plan, const EncodedTable& table, const MeasureOptions& options,
              const std::function<void(NoisyResidual&&)>& visit);
 

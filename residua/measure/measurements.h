@@ -21,15 +21,14 @@ struct NoisyResidual {
   Rational noise_variance;
 };
 
-// The values in 64 bits if every one of them fits, else in 128: the width says no more than they
-// do.
+// The values in 64 bits if every one of them fits, else in 128: the width reveals no more than the
+// values do.
 NoisyValues InLeastWidth(std::vector<Int128> values);
 
 // The rows of attribute i's integer matrix: n for identity attributes, n - 1 for other bases.
 int64_t NumResidualRows(const ResidualBasis& basis);
 
-// What a plan's measurement gave, whole: for every attribute set of the plan's closure its
-// residual.
+// The complete result of measuring a plan: the residual of every attribute set of its closure.
 struct Measurements {
   Plan plan;
   std::map<AttributeSet, NoisyResidual> residuals;

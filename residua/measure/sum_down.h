@@ -10,8 +10,8 @@
 namespace residua {
 
 // The marginals of `counted.sets`, in that order, each summed from `counters`, the cells of
-// `counted`. Sums are shared: attributes are decided in order of decreasing size, and the sets
-// without an attribute go on from one table with that attribute summed out.
+// `counted`. Sums are shared: attributes are decided in order of decreasing size, and all sets
+// without an attribute continue from one table with that attribute summed out.
 template <typename Counter>
 std::vector<std::vector<int64_t>> SumDown(const Domain& domain, const CountedTable& counted,
                                           std::span<const AttributeSet> sets,

@@ -8,8 +8,8 @@
 
 namespace residua {
 
-// The one door to true counts and residuals. Included by measure/, its tests and its
-// benchmark, by nothing else.
+// The only access to true counts and residuals. Only measure/, its tests and its benchmark include
+// it.
 struct TrueCounts {
   using ResidualValues = TrueResidual::Values;
 

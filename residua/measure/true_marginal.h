@@ -13,8 +13,8 @@ namespace residua {
 
 // The true counts of one marginal, row-major, the last attribute fastest. What it holds must never
 // be published: only code that goes through TrueCounts (measure/true_counts.h, which nothing
-// outside measure/ may include) sees the cells, so no writer can accept one. It moves and does not
-// copy.
+// outside measure/ may include) sees the cells, so no writer can accept one. It can be moved but
+// not copied.
 class TrueMarginal {
  public:
   TrueMarginal(TrueMarginal&&) = default;

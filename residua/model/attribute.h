@@ -42,7 +42,7 @@ struct Attribute {
   bool operator==(const Attribute&) const = default;
 };
 
-// Whether the two have equal sizes and query matrices, whatever they and their groups are called.
+// Whether the two have equal sizes and query matrices. Names, also of groups, do not matter.
 bool SameQueries(const Attribute& a, const Attribute& b);
 
 // The number of cells that values have: all but the null cell.
@@ -58,7 +58,7 @@ struct CellRange {
   bool operator==(const CellRange&) const = default;
 };
 
-// The cells of one answer of a range attribute of `size` cells, and back.
+// The cells of one answer of a range attribute with `size` cells, and the answer of these cells.
 CellRange RangeOfAnswer(int64_t size, int64_t answer);
 int64_t AnswerOfRange(int64_t size, const CellRange& range);
 

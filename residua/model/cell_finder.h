@@ -19,29 +19,29 @@ struct FoundCell {
   enum class Fault { kNone, kBelow, kAbove, kNotInteger, kNotNumber, kNotListed };
   static constexpr int64_t kNoCell = -1;
 
-  // With a fault, the cell that clamping puts the value into: the nearest end, or that of the whole
-  // number below a fraction. What is no number, or not listed, has none of that either.
+  // With a fault, the cell that clamping puts the value into: that of the nearest end or, for a
+  // fraction, of the whole number below. What is not a number, or not listed, has no such cell.
   int64_t cell = kNoCell;
   Fault fault = Fault::kNone;
 
   bool is_found() const { return fault == Fault::kNone; }
 };
 
-// Finds the cells of an attribute's values, by its encoding, which must be without a fault; bare
-// codes are the integers from 0. The only place that knows: data and questions both ask here.
+// Finds the cells of an attribute's values by its encoding, which must have no fault; bare codes
+// are the integers from 0. Data and questions both use it: no other code maps values to cells.
 class CellFinder {
  public:
   // Keeps views of `attribute`.
   explicit CellFinder(const Attribute& attribute);
   explicit CellFinder(Attribute&& attribute) = delete;
 
-  // Integers are for integers and bare codes, numbers for those and cuts, texts for all: they are
-  // read as numbers, unless values are listed.
+  // Integers are for integer encodings and bare codes, numbers for those and cuts. Text is for all
+  // encodings: it is read as a number unless values are listed.
   FoundCell Find(int64_t value) const;
   FoundCell Find(double value) const;
   FoundCell Find(std::string_view value) const;
 
-  // The ends of integers and bare codes.
+  // The smallest and the largest value of integers and bare codes.
   int64_t first() const { return first_; }
   int64_t last() const { return last_; }
 
@@ -61,7 +61,7 @@ class CellFinder {
   std::optional<TextPlaces> places_;  // of listed values
 };
 
-// A column has millions of values.
+// Inline, because a column has millions of values.
 inline FoundCell CellFinder::FindInteger(int64_t value) const {
   if (value < first_) return {0, Fault::kBelow};
   if (value > last_) return {last_ - first_, Fault::kAbove};

@@ -5,7 +5,8 @@
 namespace residua {
 namespace {
 
-// A plan keeps about a hundred bytes a base mechanism; this many still fit most machines.
+// A plan keeps about a hundred bytes per base mechanism; this many still fit into the memory of
+// most machines.
 constexpr int64_t kMaxClosure = 20'000'000;
 
 [[noreturn]] void FailTooManyMechanisms() {

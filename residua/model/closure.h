@@ -7,8 +7,8 @@
 
 namespace residua {
 
-// Every sub-list of every listed orbit: the orbits of all subsets of all workload marginals. One
-// base mechanism stands for each of their attribute sets.
+// Every sub-list of every listed orbit: the orbits of all subsets of all workload marginals. Each
+// of their attribute sets has one base mechanism.
 MultisetTable Closure(const MultisetTable& orbits);
 
 // `count` attributes of one class.
@@ -19,7 +19,8 @@ struct ClassRun {
 std::vector<ClassRun> ClassRuns(std::span<const int> orbit);
 
 // Calls visit(sub, taken) for every distinct sub-list `sub` of the orbit that `runs` describe, the
-// empty one first and the orbit itself last; taken[k] attributes of it are of runs[k]'s class.
+// empty one first and the orbit itself last; taken[k] of its attributes are of the class of
+// runs[k].
 
 template <typename Visit>
 void ForEachSubOrbit(const std::vector<ClassRun>& runs, const Visit& visit) {

@@ -14,7 +14,7 @@ namespace residua {
 // Invariant: names are distinct and non-empty, every size is between 2 and kMaxAttributeSize.
 class Domain {
  public:
-  // 2^40: beyond any attribute a table has, small enough that n^2 is exact in 128 bits.
+  // 2^40: more than any attribute of a table has, small enough that n^2 is exact in 128 bits.
   static constexpr int64_t kMaxAttributeSize = int64_t{1} << 40;
 
   Domain() = default;
@@ -37,8 +37,8 @@ class Domain {
 // "age x sex", or "total" for the empty set.
 std::string SetName(const Domain& domain, const AttributeSet& set);
 
-// Error{kRefused} names the attributes whose cells were read from the data: what cells there are
-// can reveal the data, and no noise hides it.
+// Error{kRefused} names the attributes whose cells were read from the data: which cells there are
+// can reveal the data, and no noise hides that.
 void CheckDomainIsPublic(const Domain& domain);
 
 // The number of cells of the marginal, exactly; and as an int64 where it must be materialised,

@@ -12,7 +12,7 @@
 
 namespace residua {
 
-// What happens to a value the encoding has no cell for.
+// What happens to a value that has no cell.
 enum class OutsidePolicy { kError, kClamp, kDrop, kNull };
 
 inline constexpr EnumTexts<OutsidePolicy, 4> kOutsidePolicies = {{{OutsidePolicy::kError, "error"},
@@ -48,14 +48,14 @@ struct Encoding {
   bool operator==(const Encoding&) const = default;
 };
 
-// What an encoding does wrong, and in which setting of its attribute.
+// What is wrong with an encoding, and in which setting of its attribute.
 struct EncodingFault {
   std::string_view setting;    // "integers", "cuts", "values", "null" or "outside"
   std::optional<size_t> item;  // of the list of cuts or values
   Error error;                 // its problem follows the setting: "lists 'north' twice"
 };
 
-// The first fault, if there is one. Without any, integers are an increasing range of at most
+// The first fault, if there is one. Without a fault, integers are an increasing range of at most
 // Domain::kMaxAttributeSize, cuts are finite and increase, each value is listed once, missing
 // values share no label with a listed one, and the policy for values outside can be followed.
 std::optional<EncodingFault> FindFault(const Encoding& encoding);
@@ -64,8 +64,8 @@ std::optional<EncodingFault> FindFault(const Encoding& encoding);
 // size.
 std::optional<int64_t> NumCells(const Encoding& encoding);
 
-// Error{kBadInput} "KEY.SETTING PROBLEM" if the encoding has a fault, or not `size` cells. `key`
-// names the attribute.
+// Error{kBadInput} "KEY.SETTING PROBLEM" if the encoding has a fault, or does not have `size`
+// cells. `key` names the attribute.
 void CheckEncoding(const Encoding& encoding, int64_t size, std::string_view key);
 
 }  // namespace residua

@@ -10,7 +10,7 @@
 namespace residua {
 namespace {
 
-// Past this many orbits a plan would not fit the memory of most machines.
+// With more orbits than this, a plan would not fit into the memory of most machines.
 constexpr int64_t kMaxOrbits = 20'000'000;
 
 AttributeClasses MakeClasses(int num_attributes, std::vector<std::vector<int>> members) {
@@ -49,7 +49,8 @@ bool RuleHolds(const Domain& domain, const AttributeClasses& classes, const Marg
   return true;
 }
 
-// Enumerates the orbits a rule asks for, smallest classes first so that a cell bound prunes.
+// Enumerates the orbits that a rule asks for, smallest classes first, so that a bound on the cells
+// prunes early.
 class RuleOrbits {
  public:
   RuleOrbits(const Domain& domain, const AttributeClasses& classes, const MarginalRule& rule,
@@ -141,7 +142,8 @@ bool IsWhole(const Domain& domain, const Workload& workload, const AttributeClas
   });
 }
 
-// Splits classes by what the listed sets say of each member: the orbits and weights it occurs in.
+// Splits classes by what the listed sets say about each member: the orbits and weights it occurs
+// in.
 AttributeClasses SplitByOccurrence(const Domain& domain, const AttributeClasses& classes,
                                    const std::map<AttributeSet, double>& listed) {
   using Occurrences = std::map<std::pair<std::vector<int>, double>, int>;
@@ -176,7 +178,7 @@ AttributeClasses Shatter(const Domain& domain, const AttributeClasses& classes,
   return MakeClasses(domain.size(), std::move(members));
 }
 
-// Splits `classes` until every orbit with a listed set is whole. Ends because each pass adds
+// Splits `classes` until every orbit with a listed set is whole. This ends, because each pass adds
 // classes, and single attributes make every orbit whole.
 AttributeClasses Refine(const Domain& domain, const Workload& workload, AttributeClasses classes,
                         const std::map<AttributeSet, double>& listed) {
@@ -249,7 +251,7 @@ WorkloadOrbits OrbitsUnder(const Domain& domain, const Workload& workload,
   for (const auto& [orbit, group] : GroupListed(classes, listed)) {
     if (!IsWhole(domain, workload, classes, orbit, group)) {
       Fail(ErrorKind::kRefused,
-           "attributes are treated as interchangeable that the workload tells apart");
+           "attributes that the workload tells apart are treated as interchangeable");
     }
   }
   return Enumerate(domain, workload, std::move(classes), listed);

@@ -11,9 +11,9 @@
 namespace residua {
 
 // A partition of the attributes into classes of interchangeable ones: permuting the members of a
-// class leaves the domain's sizes and queries, and the workload with its weights, as they are.
-// An attribute set's *orbit* is the sorted list of its attributes' classes, repetitions kept: [0,
-// 0, 3].
+// class leaves the domain's sizes and queries, and the workload with its weights, unchanged. An
+// attribute set's *orbit* is the sorted list of its attributes' classes, repetitions kept:
+// [0, 0, 3].
 struct AttributeClasses {
   std::vector<std::vector<int>> members;  // of each class, increasing
   std::vector<int> class_of;              // of each attribute
@@ -22,25 +22,25 @@ struct AttributeClasses {
   bool operator==(const AttributeClasses&) const = default;
 };
 
-// Every attribute a class of its own.
+// Every attribute is a class of its own.
 AttributeClasses TrivialClasses(const Domain& domain);
 
-// The workload's marginals, an orbit at a time: all sets of one orbit have one weight.
+// The workload's marginals, orbit by orbit: all sets of one orbit have one weight.
 struct WorkloadOrbits {
   AttributeClasses classes;
   MultisetTable orbits;
   std::vector<double> weight;
 };
 
-// Groups attributes of equal size and queries, then splits groups until each orbit is asked for
-// wholly, with one weight, or not at all. The result is checked against every listed set.
+// Groups attributes of equal size and queries, then splits groups until each orbit is asked for as
+// a whole and with one weight, or not at all. The result is checked against every listed set.
 WorkloadOrbits FindSymmetry(const Domain& domain, const Workload& workload);
 
-// The same with every attribute a class of its own: one orbit a marginal.
+// The same, but every attribute is a class of its own: one orbit per marginal.
 WorkloadOrbits WithoutSymmetry(const Domain& domain, const Workload& workload);
 
 // The workload under given classes. Throws Error{kRefused} if an orbit is asked for only in part,
-// or with several weights: then `classes` are no symmetry of the workload.
+// or with several weights: then `classes` is not a symmetry of the workload.
 WorkloadOrbits OrbitsUnder(const Domain& domain, const Workload& workload,
                            AttributeClasses classes);
 

@@ -7,25 +7,25 @@
 
 namespace residua {
 
-// Where each of some texts stands in a list, for a column of millions of them: a hash table with
-// open addressing, at most half full, that holds the ends of a text beside its place. They are all
-// of a text of up to 16 bytes.
+// Finds the position of a text in a list, for columns of millions of texts: a hash table with open
+// addressing, at most half full. Beside the position it holds the first and the last 8 bytes of the
+// text, which are all of a text of up to 16 bytes.
 class TextPlaces {
  public:
   static constexpr int32_t kNone = -1;
 
-  // Keeps views of `texts`. Of equal ones the first counts.
+  // Keeps views of `texts`. Of equal texts, the first counts.
   explicit TextPlaces(const std::vector<std::string>& texts);
   explicit TextPlaces(std::vector<std::string>&& texts) = delete;
 
   int32_t Find(std::string_view text) const { return slots_[SlotOf(KeyOf(text))].place; }
-  // How many different ones there are.
+  // The number of different texts.
   size_t size() const { return size_; }
 
  private:
   struct Key {
-    uint64_t first;  // 8 bytes, of a shorter text all of it and zeros
-    uint64_t last;   // 8 bytes, which may be the same
+    uint64_t first;  // 8 bytes; a shorter text is filled up with zeros
+    uint64_t last;   // 8 bytes, which may overlap the first
     std::string_view text;
   };
   struct Slot {
@@ -35,11 +35,11 @@ class TextPlaces {
 
   static Key KeyOf(std::string_view text);
   static bool IsSame(const Key& a, const Key& b);
-  // Where it is, or would be.
+  // The slot that holds the key, or the free slot for it.
   size_t SlotOf(const Key& key) const;
 
   std::vector<Slot> slots_;
-  int shift_;  // of a hash, to its slot
+  int shift_;  // from a hash to its slot
   size_t size_ = 0;
 };
 

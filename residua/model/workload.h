@@ -17,14 +17,14 @@ struct MarginalRule {
   bool operator==(const MarginalRule&) const = default;
 };
 
-// One marginal by name, with the weight its loss is multiplied by.
+// One marginal by name, with the weight that its loss is multiplied by.
 struct WeightedMarginal {
   AttributeSet attributes;
   double weight = 1.0;
   bool operator==(const WeightedMarginal&) const = default;
 };
 
-// What is asked: the union of the rules' marginals, each of weight 1, and of `marginals`, whose
+// What is asked for: the union of the rules' marginals, each of weight 1, and of `marginals`, whose
 // weights take precedence.
 struct Workload {
   std::vector<MarginalRule> rules;

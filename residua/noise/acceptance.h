@@ -9,8 +9,8 @@
 
 namespace residua {
 
-// 2^-64ths by which Exp2Fixed(kappa x^2 - shift) may be off 2^shift f(x), shift <= kMaxShift:
-// below 93 by the proof in docs/sampler.md, "One acceptance test".
+// How far Exp2Fixed(kappa x^2 - shift) may be from 2^shift f(x), in units of 2^-64, for
+// shift <= kMaxShift: below 93 by the proof in docs/sampler.md, "One acceptance test".
 inline constexpr uint64_t kErrorBudget = 96;
 inline constexpr int kMaxShift = 64;
 
@@ -20,8 +20,8 @@ inline constexpr int kMaxShift = 64;
 // coins; the rest are decided in directed-rounding arithmetic, with as many bits of V as it takes.
 class Acceptance {
  public:
-  // Any budget from kErrorBudget up decides alike; a larger one only takes the exact path more
-  // often.
+  // All budgets from kErrorBudget up give the same decisions; a larger one only takes the exact
+  // path more often.
   Acceptance(const Rational& variance, uint64_t error_budget);
 
   const DecayRate& rate() const { return rate_; }
@@ -68,7 +68,7 @@ class Acceptance {
   }
 
   // The same coin with the first 64 bits of V given. Draws more of them only if those do not
-  // decide. Ends with probability 1, after one round but for probability 2^-60.
+  // decide. Ends with probability 1, after one round except with probability 2^-60.
   bool AcceptExactly(UInt128 magnitude, uint64_t height, uint64_t level, int shift, uint64_t v,
                      BitReader& reader) const;
 

@@ -10,9 +10,9 @@ namespace residua {
 
 class BitReader;
 
-// Words that a source has ready: the last `num_fresh` of them were not handed out yet. All zeros is
-// a buffer with nothing in it, so that memory which the kernel empties in a forked child
-// (SecureBits) never hands out a word twice.
+// Words that a source has ready: the last `num_fresh` of them were not handed out yet. A buffer of
+// zeros is empty, so that memory which the kernel empties in a forked child (SecureBits) never
+// hands out a word twice.
 struct BitBuffer {
   // 16 KB: long enough that a refill's fixed cost (a new cipher key, a fraction of a microsecond)
   // is small beside it, short enough to stay in a 32 KB first-level cache.
@@ -38,7 +38,7 @@ class BitSource {
  protected:
   using Buffer = std::unique_ptr<BitBuffer, void (*)(BitBuffer*)>;
 
-  // With a buffer of its own kind of memory.
+  // With a buffer in memory that the subclass has chosen.
   explicit BitSource(Buffer buffer);
 
   // True if words produced earlier may be known to another process as well. They are then thrown
@@ -53,7 +53,7 @@ class BitSource {
   Buffer buffer_;
 };
 
-// Reads `source` word by word without a virtual call a word. What was read is wiped from the
+// Reads `source` word by word without a virtual call per word. What was read is wiped from the
 // source's buffer when the reader is destroyed. One reader at a time on one source.
 class BitReader {
  public:

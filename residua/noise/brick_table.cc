@@ -33,8 +33,8 @@ uint64_t NumInterior(const ColumnBounds& column, uint64_t height) {
   return static_cast<uint64_t>((height * column.min) >> 64);
 }
 
-// With K columns a side, edges number about 2 (K + height), K is about 4.5 s and height about
-// 2^log2_bricks / (2.5 s), where s is the standard deviation in columns: fewest at
+// With K columns on each side, there are about 2 (K + height) edges, K is about 4.5 s and height
+// about 2^log2_bricks / (2.5 s), where s is the standard deviation in columns: fewest at
 // s = 2^(log2_bricks / 2) / 3.35.
 int ChooseLog2Width(double standard_deviation, int log2_bricks) {
   const double best_columns = std::exp2(0.5 * log2_bricks) / 3.35;
@@ -42,7 +42,7 @@ int ChooseLog2Width(double standard_deviation, int log2_bricks) {
   return std::max(0, static_cast<int>(log2_width));
 }
 
-// The tails beyond `num_columns` columns a side, X0 = num_columns 2^log2_width.
+// The tails beyond `num_columns` columns on each side, X0 = num_columns 2^log2_width.
 struct TailBounds {
   int log2_width;
   UInt128 start_density;  // not below 2^64 f(X0)
@@ -68,7 +68,7 @@ bool TailFitsOneBrick(const TailBounds& tail, int log2_width, uint64_t height) {
   return shift < 64 && height * tail.start_density <= static_cast<UInt128>(1) << (64 - shift);
 }
 
-// All that does not depend on the height, outwards from 0.
+// Everything that does not depend on the height, from 0 outwards.
 class Columns {
  public:
   Columns(const Acceptance& acceptance, int log2_width, int log2_bricks)
@@ -81,7 +81,7 @@ class Columns {
 
   uint64_t MaxHeight() const { return (uint64_t{1} << log2_bricks_) - 1; }
 
-  // The fewest columns a side beyond which the tails fit two bricks.
+  // The smallest number of columns on each side beyond which the tails fit into two bricks.
   int NumColumns(uint64_t height) const {
     const auto fits = [&](const TailBounds& tail) {
       return TailFitsOneBrick(tail, log2_width_, height);
@@ -118,7 +118,7 @@ class Columns {
   int log2_width_;
   int log2_bricks_;
   std::vector<ColumnPair> pairs_;
-  std::vector<TailBounds> tails_;  // tails_[n - 1] is beyond n columns a side
+  std::vector<TailBounds> tails_;  // tails_[n - 1] is beyond n columns on each side
 };
 
 void LayColumn(const ColumnBounds& column, int k, BrickTable* table) {

@@ -12,7 +12,7 @@ namespace residua {
 // The graph of f(x) = exp(-x^2 / (2 variance)) covered by bricks 2^`log2_width` wide and 1/`height`
 // high, no two overlapping. Column k, -`num_columns` <= k < `num_columns`, holds the integers
 // [k, k+1) 2^log2_width. With c_k >= height max f and n_k <= height min f over the column,
-//   bricks r < n_k lie wholly below f: every integer of theirs is accepted (interior);
+//   bricks r < n_k lie wholly below f: all their integers are accepted (interior);
 //   bricks n_k <= r < c_k are cut by f: x is accepted with probability height f(x) - r (edge);
 //   two more bricks stand for the two tails beyond X0 = num_columns 2^log2_width.
 // A brick is drawn as a number of `log2_bricks` bits: the interior ones come first, then the edges,
@@ -44,7 +44,7 @@ struct BrickTable {
 inline constexpr int kMinLog2Bricks = 12;
 inline constexpr int kMaxLog2Bricks = 16;
 
-// `standard_deviation` only chooses the width; no inequality rests on it.
+// `standard_deviation` only chooses the width; no inequality depends on it.
 BrickTable MakeBrickTable(const Acceptance& acceptance, double standard_deviation, int log2_bricks);
 
 // What becomes of brick number `brick` when it is not interior; `offset` is the place within it.

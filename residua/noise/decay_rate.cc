@@ -46,7 +46,7 @@ DecayRate DecayRateOf(const Rational& variance) {
   RESIDUA_CHECK(variance >= MinDiscreteGaussianVariance());
   RESIDUA_CHECK(variance <= MaxDiscreteGaussianVariance());
   // kappa is irrational, so that a fine enough enclosure of ln 2 leaves one integer part; 256 bits
-  // nearly always are.
+  // are nearly always enough.
   for (unsigned bits = 256;; bits *= 2) {
     const Ln2Enclosure ln2 = bits == 256 ? Ln2To256Bits() : EncloseLn2(bits);
     int exponent = 64 + BitLength(variance.get_num()) - BitLength(variance.get_den());

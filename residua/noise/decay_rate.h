@@ -8,8 +8,8 @@
 
 namespace residua {
 
-// The variances the samplers take. Below 1/100 a draw is 0 but for probability 2^-71; above 2^126
-// the arithmetic below would need more limbs.
+// The variances that the samplers accept. Below 1/100 a draw is 0 except with probability 2^-71;
+// above 2^126 the arithmetic below would need more limbs.
 Rational MinDiscreteGaussianVariance();
 Rational MaxDiscreteGaussianVariance();
 

@@ -60,7 +60,7 @@ DirectProposal MakeDirectProposal(const Rational& variance) {
 void AttemptDirect(const DirectProposal& proposal, const Acceptance& acceptance,
                    size_t num_attempts, BitReader& reader, DirectDraws* draws) {
   RESIDUA_CHECK(num_attempts <= kMaxAttempts);
-  // Three short loops rather than one: the processor then has several attempts under way at once.
+  // Three short loops rather than one: the processor then works on several attempts at once.
   std::array<Attempt, kMaxAttempts> attempts;
   for (size_t k = 0; k < num_attempts; ++k) attempts[k] = Propose(proposal, reader);
   std::array<FixedPoint, kMaxAttempts> exponents;
@@ -74,7 +74,7 @@ void AttemptDirect(const DirectProposal& proposal, const Acceptance& acceptance,
   for (size_t k = 0; k < num_attempts; ++k) {
     const Attempt& attempt = attempts[k];
     const Acceptance::Bounds bounds = acceptance.Enclose(powers[k], 1);
-    // No branch on the outcome, which nobody could predict: a rejected value is overwritten.
+    // No branch on the outcome, which cannot be predicted: a rejected value is overwritten.
     const bool accepted = attempt.valid & (attempt.v < bounds.lower);
     draws->values[count] = Signed(attempt.magnitude, attempt.negative);
     count += static_cast<size_t>(accepted);

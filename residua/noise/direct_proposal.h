@@ -14,7 +14,7 @@ namespace residua {
 // Rejection from two one-sided geometric staircases: |x| = i `step` + j + [x < 0], the sign a fair
 // coin, i with probability 2^-(i+1), j uniform on [0, `step`), accepted with probability 2^i f(x).
 // `step`^2 kappa >= 1 makes f(i step) <= 2^(-i^2) <= 2^-i, so that this is a probability. Needs no
-// table: about two proposals a draw, whatever the variance.
+// table: about two proposals per draw, whatever the variance.
 struct DirectProposal {
   uint64_t step;
   uint64_t uniform_threshold;  // 2^64 mod step

@@ -61,7 +61,7 @@ void CheckFits(const Rational& variance) {
   }
 }
 
-// A block of random words on the stack, wiped when done with.
+// A block of random words on the stack, wiped when it is no longer needed.
 struct RandomBlock {
   ~RandomBlock() { Wipe(words.data(), used * sizeof(uint64_t)); }
 
@@ -71,7 +71,7 @@ struct RandomBlock {
 
 // Draws from `table`, `kBits` bits of a random word at a time (128: two words), log2_bricks of them
 // the brick and log2_width the place within it. A rejected draw is followed by another *for the
-// same slot*: were the rejected slots filled in later, a draw's position would depend on its value.
+// same slot*: if rejected slots were filled in later, a draw's position would depend on its value.
 template <int kBits, typename Out>
 void FillFromBricks(const BrickTable& table, const Acceptance& acceptance, BitSource& bits,
                     std::span<Out> out) {
@@ -171,7 +171,7 @@ DiscreteGaussianSampler::DiscreteGaussianSampler(const Rational& variance, uint6
 
 bool DiscreteGaussianSampler::PaysForTable(size_t count) const {
   if (count > kMaxDirectDraws || variance_ <= kMaxCheapTableVariance) return true;
-  // Two threads that both count themselves below the limit do no harm.
+  // It does no harm if two threads both see a number below the limit.
   if (num_direct_draws_.load(std::memory_order_relaxed) > kMaxDirectDraws) return true;
   num_direct_draws_.fetch_add(count, std::memory_order_relaxed);
   return false;

@@ -25,19 +25,20 @@ namespace residua {
 void SampleDiscreteGaussian(const Rational& variance, BitSource& bits, std::span<int64_t> out);
 void SampleDiscreteGaussian(const Rational& variance, BitSource& bits, std::span<Int128> out);
 
-// The variance of that distribution, to double precision. Below `variance_parameter`, by a
-// relative 8 pi^2 v exp(-2 pi^2 v) or so: 2e-7 at v = 1, nothing to a double from v = 2.1 on.
+// The variance of that distribution, to double precision. It is below `variance_parameter` by a
+// relative 8 pi^2 v exp(-2 pi^2 v) or so: 2e-7 at v = 1, less than a double can show from v = 2.1
+// on.
 double DiscreteGaussianVariance(const Rational& variance_parameter);
 
-// All that is computed once a variance. Immutable to its callers, and safe to share by threads that
-// each have their own bits.
+// Everything that is computed once per variance. Its callers see no change, and threads that each
+// have their own bits can share it.
 class DiscreteGaussianSampler {
  public:
   // `error_budget`: see Acceptance.
   explicit DiscreteGaussianSampler(const Rational& variance, uint64_t error_budget = kErrorBudget);
 
   const Rational& variance() const { return variance_; }
-  // Whether a table is worth having for `count` more draws, which are taken note of.
+  // Whether a table pays for `count` more draws; these are added to the number of draws so far.
   bool PaysForTable(size_t count) const;
   const Acceptance& acceptance() const { return acceptance_; }
   const DirectProposal& direct() const { return direct_; }
@@ -45,8 +46,8 @@ class DiscreteGaussianSampler {
   // Built on first use.
   const BrickTable& Bricks(int log2_bricks) const;
 
-  // Chooses between the two below by the variance, the size of `out` and how much was asked for
-  // before: directly until a table would have paid for itself.
+  // Chooses between the two below by the variance, the size of `out` and the number of draws so
+  // far: draws directly until a table would have paid for itself.
   void Sample(BitSource& bits, std::span<int64_t> out) const;
   void Sample(BitSource& bits, std::span<Int128> out) const;
 

@@ -27,7 +27,7 @@ constexpr size_t kBytesPerKey = size_t{1} << 20;
 
 void Unmap(BitBuffer* buffer) { munmap(buffer, sizeof(BitBuffer)); }
 
-// In pages of its own, which only whole can be wiped.
+// In pages of its own, because only whole pages can be wiped.
 std::unique_ptr<BitBuffer, void (*)(BitBuffer*)> MapBuffer() {
   void* memory =
       mmap(nullptr, sizeof(BitBuffer), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

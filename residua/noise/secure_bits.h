@@ -18,12 +18,12 @@ namespace residua {
 //
 // Parent and child never share a bit, however the child was made: fork(), _Fork() and clone() call
 // no handlers, or not all of them. The buffer lies in memory that the kernel fills with zeros in a
-// child (MADV_WIPEONFORK), so that the child has no words left and no mark of its own key, and
-// draws one. A kernel without it (Linux before 4.14) leaves the process id, which is compared
+// child (MADV_WIPEONFORK), so that the child finds no words and no mark that a key was drawn, and
+// draws a key of its own. On a kernel without it (Linux before 4.14), the process id is compared
 // whenever a reader is made or bits are filled in.
 class SecureBits final : public BitSource {
  public:
-  // How a child is told from its parent: by the first wherever the kernel offers it.
+  // How a child is told from its parent: by kWipedMemory wherever the kernel offers it.
   enum class ForkGuard { kWipedMemory, kProcessId };
 
   explicit SecureBits(ForkGuard guard = ForkGuard::kWipedMemory);
@@ -49,7 +49,7 @@ class SecureBits final : public BitSource {
 // This thread's own source, keyed on first use.
 SecureBits& ThreadSecureBits();
 
-// As getrandom(2).
+// Like getrandom(2).
 using GetRandom = ssize_t(void* buffer, size_t size, unsigned flags);
 
 // Fills `out` from `source`, through interruptions and short reads; any failure is Error{kEntropy}.

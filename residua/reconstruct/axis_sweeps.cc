@@ -142,7 +142,7 @@ void SubtractMean(const double* __restrict mean, double size, int64_t count,
 
 namespace {
 
-// Four or two doubles in a register, where the processor has such.
+// Four or two doubles in a register, where the processor has such registers.
 using FourDoubles [[gnu::vector_size(4 * sizeof(double))]] = double;
 using TwoDoubles [[gnu::vector_size(2 * sizeof(double))]] = double;
 

@@ -14,8 +14,8 @@ namespace residua {
 //   quotient = x high + round(x low), rounded once.
 // For a whole number 1 <= d < 2^48 this is the double nearest to x / d, as a division gives, and
 // several times faster: before the last rounding it is x / d to 2^-103 of itself, and no quotient
-// of a 53-bit and a 48-bit number, unless it is a double, is that close to where rounding turns.
-// Counts without noise come back exactly.
+// of a 53-bit and a 48-bit number, unless it is a double, is that close to a point where rounding
+// changes direction. Counts without noise come back exactly.
 struct Divisor {
   explicit Divisor(double divisor);
 
@@ -42,8 +42,8 @@ void SubtractMean(const double* mean, double size, int64_t count, double* values
 // out = values / divisor.
 void DivideInto(const double* values, const Divisor& divisor, int64_t count, double* out);
 
-// A small three-way table in one go. Its cells as doubles, and their sums along each axis. As many
-// values at `next`, unless it is null, are fetched from memory meanwhile.
+// A small three-way table in two steps. First its cells as doubles, and their sums along each axis.
+// Meanwhile the same number of values at `next` is fetched from memory, unless it is null.
 struct CubeSizes {
   int64_t slabs = 0;
   int64_t rows = 0;
@@ -54,7 +54,7 @@ void SumSmallCube(const int64_t* values, const CubeSizes& sizes, const int64_t* 
 
 // Then, from these sums s_k and the means faces[k] along each axis, with C_k as in completion.h,
 //   s_0 = face_0 - s_0 / n_0,  s_1 = C_0 (face_1 - s_1 / n_1),  s_2 = C_0 C_1 (face_2 - s_2 / n_2).
-// `buffer` has a place for a row of cells, and for one of rows.
+// `buffer` has room for a row of cells, and for one value per row.
 void CorrectSmallCube(const CubeSizes& sizes, const double* const* faces, double* buffer,
                       double* sums_0, double* sums_1, double* sums_2);
 
@@ -66,8 +66,8 @@ void AddToSmallCube(const double* cells, const CubeSizes& sizes, const double* a
 // For one row of a large table: sums_a += values, sums_b += values; gives the sum of the values.
 double SumLongRow(const int64_t* values, int64_t count, double* sums_a, double* sums_b);
 
-// And out = (values + addend_a + addend_b + shift) / divisor, past the caches. Once its rows are
-// done, and before another thread may read them, a thread calls FinishLongRows.
+// And out = (values + addend_a + addend_b + shift) / divisor, past the caches. A thread calls
+// FinishLongRows when its rows are done, before another thread may read them.
 void AddToLongRow(const int64_t* values, const double* addend_a, const double* addend_b,
                   double shift, const Divisor& divisor, int64_t count, double* out);
 void FinishLongRows();

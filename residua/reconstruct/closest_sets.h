@@ -8,8 +8,8 @@
 namespace residua {
 
 // The measured sets that come closest to `set`: its maximal subsets among them, the largest first,
-// at most `limit`. What is measured being closed under subsets, no other measured set has more in
-// common with it. Looks at orbits, and at no more of their members than it gives.
+// at most `limit`. Because the measured sets are closed under subsets, no other measured set has
+// more in common with it. Looks at orbits, and at no more of their members than it returns.
 std::vector<AttributeSet> ClosestMeasured(const Plan& plan, const AttributeSet& set, int limit);
 std::vector<AttributeSet> ClosestMeasured(const ResidualIndex& index, const AttributeSet& set,
                                           int limit);

@@ -8,11 +8,11 @@
 namespace residua {
 namespace {
 
-// A table is swept in blocks of whole trailing axes, of this many cells at least: long enough that
-// the work of a block hides what it takes to find it.
+// A table is swept in blocks of whole trailing axes, of this many cells at least: large enough that
+// finding a block costs little compared with the work on it.
 constexpr int64_t kMinBlockCells = 64;
 
-// Up to here a three-way table stays in the nearest caches between its two sweeps.
+// Up to this size a three-way table stays in the nearest caches between its two sweeps.
 constexpr int64_t kSmallCubeCells = int64_t{1} << 14;
 
 // Sums along the first axis of a large table are formed in this many parts, whatever the number of
@@ -44,7 +44,7 @@ class Completion {
     if (static_cast<int>(buffers_.corrections.size()) < order_) {
       buffers_.corrections.resize(static_cast<size_t>(order_));
     }
-    // Rows of two leading axes, summed and added to in one go.
+    // Rows of two leading axes, summed and added to in one pass.
     has_long_rows_ = num_leading_ == 2 && order_ == 3 && identity_axes_ == 7;
   }
 

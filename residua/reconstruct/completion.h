@@ -10,7 +10,7 @@
 
 namespace residua {
 
-// From here on a table is worth several threads, and its counts are written past the caches.
+// From this size on a table is worth several threads, and its counts are written past the caches.
 inline constexpr int64_t kLargeTableCells = int64_t{1} << 21;
 
 struct ReconstructionWorkspace::Buffers {
@@ -34,7 +34,8 @@ struct ReconstructionWorkspace::Buffers {
 // I - C_k,
 //   f = u + sum over k of C_1 ... C_{k-1} (faces[k] - mean of u along k), spread along k:
 // u is read twice, once for its sums along each axis, once to add to it.
-// An identity axis is a bit of `identity_axes`; faces[k] is null for the others. `values` may be `out`.
+// Bit k of `identity_axes` is set for an identity axis k; faces[k] is null for the others. `values`
+// may be `out`.
 struct CompletionShape {
   std::span<const int64_t> sizes;
   size_t identity_axes = 0;

@@ -25,14 +25,14 @@ double TwoSidedQuantile(double confidence);
 // a single one of parameter below 1 dominates.
 Interval ConfidenceInterval(const Estimate& estimate, double confidence);
 
-// Of a + b, a - b: with the covariance of the two.
+// Estimates of a + b and a - b, given the covariance of a and b.
 Estimate SumOf(const Estimate& a, const Estimate& b, double covariance);
 Estimate DifferenceOf(const Estimate& a, const Estimate& b, double covariance);
 
 // For the ratio of the quantities that a and b estimate (Fieller 1954): all r for which a - r b is
 // within its confidence interval around 0. It holds the true ratio with the stated confidence,
-// whatever b's relative error. Nothing if b is not significantly different from 0: then no bounded
-// interval does.
+// whatever b's relative error. Nothing if b is not significantly different from 0: then there is no
+// bounded interval with this confidence.
 std::optional<Interval> RatioInterval(const Estimate& a, const Estimate& b, double covariance,
                                       double confidence);
 

@@ -28,7 +28,7 @@ AttributeSet SubsetOf(const AttributeSet& set, size_t mask) {
   return subset;
 }
 
-// Of a symmetric positive semidefinite matrix.
+// The norm of a symmetric positive semidefinite matrix.
 double NormOf(const Eigen::MatrixXd& matrix) {
   Eigen::VectorXd vector(matrix.rows());
   for (Eigen::Index k = 0; k < vector.size(); ++k) vector(k) = k % 2 == 0 ? 1 : -0.5;
@@ -40,7 +40,7 @@ double NormOf(const Eigen::MatrixXd& matrix) {
   return norm;
 }
 
-// The axis k, as it lies in the table on the axes of `mask`, which holds it.
+// The axis k in the table on the axes of `mask`, which holds it.
 template <typename SizeOf>
 AxisView ViewIn(size_t mask, size_t k, const SizeOf& size_of) {
   AxisView view{1, size_of(k), 1};
@@ -141,7 +141,7 @@ void JointCovariance::Contract(Table& table, const double* cells) const {
   }
 }
 
-// And back, the smaller first: the margins are taken up by those above them.
+// And back, the smaller first: each margin is added to the one above it.
 void JointCovariance::Spread(Table& table, double* cells) const {
   const size_t all = table.shared.size();
   const auto size_of = [&](size_t k) { return axis(table.attributes[k]).size; };

@@ -9,13 +9,13 @@
 
 namespace residua {
 
-// The covariance of all cells of several reconstructed tables together, were the total free of
+// The covariance of all cells of several reconstructed tables together, as if the total had no
 // noise:
 //   K = sum over A != {} of variance_A G_A G_A^T,
 //   G_A = for each table T, one below the other, kron_{i in A} P_i kron_{j in T\A} z_j if A is a
 //         subset of T, else 0.
-// Its range is what the tables can move by while they agree on what they share and keep their
-// total. It is applied to vectors and never formed: with B_i = P_i P_i^T (I - 1 1^T / n for
+// Its range holds the changes of the tables that keep their total and their agreement on what they
+// share. It is applied to vectors and never formed: with B_i = P_i P_i^T (I - 1 1^T / n for
 // identity attributes), K u is for every A the sum over T of u_T, weighted with z along T\A; B_i
 // along the axes of that; and the result spread with z over each T again. A vector holds the
 // tables' cells one after the other, each table row-major.
@@ -38,7 +38,7 @@ class JointCovariance {
   //   d_T = max over A subset T of variance_A a_T sum over T' of a_T',   a_T = ||G_A's part of T||.
   std::vector<double> Scales() const;
 
-  // What an operator on these tables holds, in bytes, before it is made.
+  // The memory of an operator on these tables, in bytes, before it is made.
   static int64_t NumBytes(const ResidualIndex& index, std::span<const AttributeSet> tables);
 
  private:

@@ -12,10 +12,10 @@
 namespace residua {
 namespace {
 
-// Up to here a range query keeps its 2^|A| variances on the stack.
+// Up to this many attributes a range query keeps its 2^|A| variances on the stack.
 constexpr size_t kMaxStackOrder = 6;
 
-// The cells of an axis that a query takes in, with their weights.
+// The cells of an axis that a query covers, with their weights.
 struct TakenCells {
   std::vector<int64_t> cells;
   std::vector<double> weights;
@@ -139,7 +139,7 @@ double LoadedTable::SumOfProduct(std::span<const AttributeWeights> factors) cons
   for (const TakenCells& cells : taken) {
     if (cells.cells.empty()) return 0;
   }
-  // Rows are added up whole and weighed at the end, unless few of their cells are taken.
+  // Whole rows are added up and weighted at the end, unless few of their cells are covered.
   const int64_t row = sizes_.back();
   const bool is_sparse = 8 * static_cast<int64_t>(taken.back().cells.size()) < row;
   std::vector<double> sums(static_cast<size_t>(row), 0.0);

@@ -8,7 +8,7 @@
 
 namespace residua {
 
-// One table, reconstructed once to be asked often: its counts, and their summed-area table
+// One table, reconstructed once for many queries: its counts, and their summed-area table
 //   area[c] = sum of the counts of all cells b with b_k < c_k for every axis k,
 // of shape prod (n_k + 1). Immutable, so shared by threads. The index must outlive it.
 //
@@ -24,9 +24,9 @@ class LoadedTable {
   // One range for each attribute of the table: 2^|A| reads, and the variance in as many steps.
   Estimate AnswerRange(std::span<const CellRange> ranges) const;
 
-  // Any query over the table's attributes, or some of them, as Answer of the index. Ranges go by
-  // the summed-area table; for lists and weights the counts of the cells they take in are read, a
-  // row at a time.
+  // Any query over the table's attributes, or some of them, as Answer of the index. Ranges use the
+  // summed-area table; for lists and weights the counts of the cells they cover are read, row by
+  // row.
   Estimate Answer(const ProductQuery& query) const;
 
  private:

@@ -15,15 +15,15 @@
 namespace residua {
 namespace {
 
-// The gap is looked at every so many steps: it costs about half a step.
+// The gap is computed every this many steps, because it costs about half a step.
 constexpr int kStepsBetweenChecks = 10;
 
-// Steps of the power method for the step length, and what it may be short by, where not all
-// are identity attributes.
+// Where not all are identity attributes: steps of the power method for the step length, and how far
+// below the norm it may stay.
 constexpr int kPowerSteps = 40;
 constexpr double kPowerMargin = 1.05;
 
-// Vectors of all cells that the iteration holds, the margins aside.
+// Vectors of all cells that the iteration holds, not counting the margins.
 constexpr int64_t kNumVectors = 5;
 
 // Those that are not part of another, each once, in the order they were given in.
@@ -99,9 +99,9 @@ double SquaredResidual(const ResidualIndex& index, const AttributeSet& table,
   return squared / index.Find(table)->variance;
 }
 
-// The dual method. In the dual variables u >= 0, one a cell,
+// The dual method. In the dual variables u >= 0, one per cell,
 //   minimise  1/2 u^T K u + u^T p,   gradient x(u) = p + K u,
-// and x(u) has all the properties that are asked for but its sign; at the optimum that too.
+// and x(u) has all the required properties except its sign; at the optimum it has that too.
 class DualAscent {
  public:
   DualAscent(const ResidualIndex& index, std::span<const AttributeSet> tables, double total)
@@ -124,7 +124,7 @@ class DualAscent {
     double gap = 0;
   };
 
-  // Of the counts that Finish would give. Theirs is the affine combination
+  // The progress of the counts that Finish would give. These are the affine combination
   //   q = (1 - mixed_in) x(u) + mixed_in r,
   // r the product tables, and f is quadratic: f = 1/2 (q - p)^T K^+ (q - p) with x(u) - p = K u.
   Progress Check() const {
@@ -195,7 +195,7 @@ class DualAscent {
       for (size_t c = 0; c < product.size(); ++c) {
         const size_t at = Begin(t) + c;
         const double x = p_[at] + ku_[at];
-        // What is below 0 here is so by rounding alone.
+        // Values are below 0 here by rounding alone.
         p_[at] = std::max(0.0, mixed_in == 0 ? x : x + mixed_in * (product[c] - x));
       }
     });
@@ -208,7 +208,7 @@ class DualAscent {
     return {vector.data() + Begin(t), Begin(t + 1) - Begin(t)};
   }
 
-  // Of each attribute half its one-way table without the negative counts, half uniform: no
+  // For each attribute, half its one-way table without the negative counts, and half uniform: no
   // proportion is below 1 / 2n.
   void FindProportions() {
     proportions_.resize(static_cast<size_t>(index_.domain().size()));

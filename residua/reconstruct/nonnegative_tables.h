@@ -28,10 +28,10 @@ struct NonnegativeOptions {
 //
 // By weak duality f(q) >= -1/2 u^T K u - u^T p for every u >= 0: the difference of the two sides,
 // `gap`, bounds how far f(q) is from its minimum. As f is quadratic, (q - q*)^T K^+ (q - q*) <= 2
-// gap with q* the optimum; so that by Cauchy and Schwarz no count, and no sum of counts, is further
-// from the optimum's than `max_deviation` = sqrt(2 gap) standard deviations of its unbiased
-// estimate. That the iteration came to its limit is seen there and nowhere else: the counts are
-// non-negative and agree, to rounding, whatever the number of iterations.
+// gap with q* the optimum; so by the Cauchy-Schwarz inequality no count, and no sum of counts, is
+// further from the optimum's than `max_deviation` = sqrt(2 gap) standard deviations of its unbiased
+// estimate. Only this shows that the iteration reached its limit: the counts are non-negative and
+// agree, to rounding, whatever the number of iterations.
 struct NonnegativeTables {
   double total = 0;
   std::vector<AttributeSet> tables;
@@ -41,13 +41,13 @@ struct NonnegativeTables {
   // The part of `counts` that is a product of one-way tables, mixed in so that no count is
   // negative.
   double mixed_in = 0;
-  double objective = 0;  // f(`counts`); 0 where the total is, and nothing is left to choose
+  double objective = 0;  // f(`counts`); 0 where the total is 0
   double max_deviation = 0;
 };
 
-// Of those of `tables` that are not part of another; the measurements must cover them, else
-// Error{kBadInput}. Error{kTooLarge} if the work takes more than the memory budget, about 48 bytes
-// a cell. The same with any number of threads.
+// Reconstructs those of `tables` that are not part of another; the measurements must cover them,
+// else Error{kBadInput}. Error{kTooLarge} if the work takes more than the memory budget, about 48
+// bytes per cell. The result is the same with any number of threads.
 //
 // Deviation from the usual alternating projections: Dykstra's algorithm on these two sets is the
 // projected gradient method on the dual, so it is run with Nesterov's momentum (FISTA, with

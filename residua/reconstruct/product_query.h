@@ -17,7 +17,7 @@ struct AttributeWeights {
 };
 
 // The query x -> (kron over attributes i of q_i)^T x, q_i = the weights of attribute i if it has
-// any, else all ones: the number of rows with age in 18..30 and sex female, say.
+// any, else all ones: the number of rows with age in 18..30 and sex female, for example.
 // Invariant: attributes strictly increasing; ranges sorted, neither touching nor empty, within the
 // attribute; weights finite, one for each cell. An attribute whose weights are all one, which asks
 // nothing of it, is left out.

@@ -108,7 +108,7 @@ double FoldVariances(std::span<const double> residual, std::span<const double> c
 
 namespace {
 
-// Of queries whose answers are determined.
+// The covariance of queries whose answers are determined.
 double CovarianceOfDetermined(const ResidualIndex& index, const ProductQuery& query_a,
                               const ProductQuery& query_b) {
   std::vector<const ResidualIndex::Entry*> entries;
@@ -150,7 +150,7 @@ double CovarianceOfDetermined(const ResidualIndex& index, const ProductQuery& qu
   return outside * FoldVariances(residual, constant, variances);
 }
 
-// Nearly all bases determine every answer, which costs a comparison an attribute.
+// Nearly all bases determine every answer, which costs one comparison per attribute.
 void CheckAllDetermined(const ResidualIndex& index, const ProductQuery& query) {
   for (const AttributeWeights& factor : query.factors()) {
     const ResidualBasis& basis = index.basis(factor.attribute);

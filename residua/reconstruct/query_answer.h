@@ -9,16 +9,16 @@
 
 namespace residua {
 
-// All of these give Error{kBadInput}, naming the closest sets there are, for a query over a set
-// that the measurements do not cover, and for one whose answer the bases do not determine: a custom
+// All of these give Error{kBadInput}, naming the closest measured sets, for a query over a set that
+// the measurements do not cover, and for one whose answer the bases do not determine: a custom
 // query matrix may not tell all cells apart.
 
 // The answer on the reconstructed table, without making it: every residual on a subset of the
 // query's attributes is read once.
 Estimate Answer(const ResidualIndex& index, const ProductQuery& query);
 
-// Of the answer to one query, and of the answers to two, over any two covered sets A and B: only
-// the noise they share counts,
+// The variance of the answer to one query, and the covariance of the answers to two, over any two
+// covered sets A and B: only the noise that they share counts,
 //   sum over A' subset A cap B of variance_{A'} prod_{i in A'} q_a,i^T P_i P_i^T q_b,i
 //     prod_{j in A\A'} q_a,j^T z_j  prod_{j in B\A'} q_b,j^T z_j.
 // O(2^|A cap B|) and, for an attribute of another basis than the identity, its size times its

@@ -14,7 +14,7 @@
 namespace residua {
 namespace {
 
-// Beyond it a table has more subsets than anyone measures.
+// With more attributes, a table has more subsets than anyone measures.
 constexpr size_t kMaxOrder = 24;
 
 // From here on the variance of a discrete Gaussian is its parameter, to a double: the relative
@@ -123,7 +123,7 @@ void ResidualIndex::FindSubsets(const AttributeSet& table,
   const size_t num_subsets = size_t{1} << table.size();
   entries->resize(num_subsets);
   int subset[kMaxOrder];
-  // The whole first: if it is missing, so is the table.
+  // The full set first: without it there is no table.
   for (size_t mask = num_subsets; mask-- > 0;) {
     size_t size = 0;
     for (size_t k = 0; k < table.size(); ++k) {

@@ -13,7 +13,7 @@ namespace residua {
 
 using ResidualValues = std::variant<std::span<const int64_t>, std::span<const Int128>>;
 
-// A NoisyResidual that someone else keeps.
+// A view of a NoisyResidual that is kept elsewhere.
 struct ResidualView {
   AttributeSet attributes;
   ResidualValues values;
@@ -35,8 +35,9 @@ class ResidualIndex {
 
   struct Entry {
     ResidualValues values;
-    // Of the base mechanism: the true variance of the discrete Gaussian that was added, which is a
-    // little below its parameter where that is small, over the product of the `variance_factor`s.
+    // The variance of the base mechanism: the true variance of the discrete Gaussian that was
+    // added, which is a little below its parameter where that is small, over the product of the
+    // `variance_factor`s.
     double variance = 0;
   };
 
@@ -56,13 +57,13 @@ class ResidualIndex {
   }
   const MultisetTable& sets() const { return sets_; }
 
-  // Of the table on `set`. Error{kBadInput} if it is no set of the domain, Error{kTooLarge} if the
-  // number does not fit.
+  // The number of cells of the table on `set`. Error{kBadInput} if it is not a set of the domain,
+  // Error{kTooLarge} if the number does not fit.
   int64_t NumCells(std::span<const int> set) const;
 
   // The residuals of all subsets of `table`: bit k of the position stands for table[k]. A table
   // with a subset that was not measured is Error{kBadInput}, which names the sets that come
-  // closest. A table that is no set of the domain is Error{kBadInput} as well.
+  // closest. A table that is not a set of the domain is Error{kBadInput} as well.
   void FindSubsets(const AttributeSet& table, std::vector<const Entry*>* entries) const;
 
  private:
@@ -72,7 +73,7 @@ class ResidualIndex {
   std::vector<Entry> entries_;
 };
 
-// Of a plan's residuals, or of whole measurements, which must outlive the index.
+// The index of a plan's residuals, or of whole measurements, which must outlive it.
 ResidualIndex IndexResiduals(const Plan& plan, std::span<const NoisyResidual> residuals);
 ResidualIndex IndexResiduals(const Measurements& measurements);
 

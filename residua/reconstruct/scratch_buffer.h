@@ -31,8 +31,8 @@ class ScratchBuffer {
     void operator()(double* values) const { std::free(values); }
   };
 
-  // Large ones in huge pages where there are any: a first touch of 4 kB pages costs more than a
-  // table does.
+  // Large buffers use huge pages where there are any: the first access to 4 kB pages costs more
+  // than making a table.
   static double* Allocate(size_t num_bytes) {
     constexpr size_t kHugePage = size_t{1} << 21;
     constexpr size_t kCacheLine = 64;

@@ -12,7 +12,7 @@ namespace residua {
 
 // The answers along one axis of a table: the rows of a query matrix W, what they are called, and
 // what each contributes to a variance. A single entry of `variances` stands for all answers where
-// they are alike, as the cells of an identity attributes are.
+// they are alike, as the cells of an identity attribute are.
 struct AxisAnswers {
   QueryMatrix queries;
   std::vector<std::string> labels;
@@ -29,17 +29,17 @@ AxisAnswers MakeAxisAnswers(const Attribute& attribute, const ResidualBasis& bas
 // One for each attribute of the plan.
 std::vector<AxisAnswers> AxesOf(const Plan& plan, AnswerKind answers);
 
-// The answers (kron of W) counts of a table, row-major, from its counts: a sweep an axis.
+// The answers (kron of W) counts of a table, row-major, from its counts: one sweep per axis.
 std::vector<double> AnswerTable(std::span<const double> counts,
                                 std::span<const AxisAnswers* const> axes);
 
-// The variance of every one of them:
+// The variance of each of these answers:
 //   sum over A' subset A of variance_{A'} prod_{i in A'} residual_i prod_{j in A\A'} constant_j.
 // A single number if all answers of every axis are alike.
 std::vector<double> AnswerVariances(const ResidualIndex& index, const AttributeSet& table,
                                     std::span<const AxisAnswers* const> axes);
 
-// Of every cell of the table, in the order of its counts.
+// The variance of every cell of the table, in the order of its counts.
 std::vector<double> CellVariances(const ResidualIndex& index, const AttributeSet& table);
 
 // Error{kBadInput} unless the basis determines the answer to `query`, a vector over the attribute's

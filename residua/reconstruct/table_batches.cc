@@ -14,8 +14,8 @@
 namespace residua {
 namespace {
 
-// Smaller tables that several tables share are kept up to this many cells, 16 MiB: what the caches
-// do not hold is as quickly made again.
+// Smaller tables that several tables share are kept up to this many cells, 16 MiB: what does not
+// fit into the caches is made again just as quickly.
 constexpr int64_t kMaxFaceCells = int64_t{1} << 21;
 
 // Small tables of identity attributes only, made from the tables one attribute smaller, each of
@@ -66,8 +66,8 @@ class SharedFaces {
     MakeFaces(asked, num_cells);
   }
 
-  // Tables [first, last) of the list, as far as they are small, each into `counts_of(t)`; the ones
-  // that cannot be made from faces by way of `otherwise(t)`.
+  // Tables [first, last) of the list, as far as they are small, each into `counts_of(t)`; those
+  // that cannot be made from faces are left to `otherwise(t)`.
   template <typename CountsOf, typename Otherwise>
   void Make(size_t first, size_t last, ReconstructionWorkspace& workspace,
             const CountsOf& counts_of, const Otherwise& otherwise) const {

@@ -16,8 +16,8 @@ struct ReconstructOptions {
 };
 
 // Every one of `tables`, in order: `visit` is called with its position in the list and its counts,
-// which live until the call returns, by the calling thread. Small tables are shared out among the
-// threads, large ones are each made by all.
+// which live until the call returns, on the calling thread. Small tables are divided among the
+// threads; all threads work on each large table.
 void ReconstructTables(const ResidualIndex& index, std::span<const AttributeSet> tables,
                        const ReconstructOptions& options,
                        const std::function<void(size_t, std::span<const double>)>& visit);

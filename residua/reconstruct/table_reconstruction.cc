@@ -23,8 +23,8 @@ using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::Ro
 
 // One table from its residuals. A subset of the axes is a mask, bit k for table[k]. Axes of other
 // bases than the identity are inverted first, by their matrices [z | P]; from then on every tensor
-// u_S, S a subset of the `identity_axes_` axes, has all of those axes. As z = 1 / n and P acts as C / n
-// on an identity axis, the table on S times prod_{i in S} n_i is
+// u_S, S a subset of the `identity_axes_` axes, has all of those axes. Since z = 1 / n and P acts
+// as C / n on an identity axis, the table on S times prod_{i in S} n_i is
 //   f_S = sum over S' subset S of C_{S'} u_{S'}, spread over the axes it lacks,
 // and has means f_{S - k} along axis k: u_S completed by smaller tables.
 class Reconstruction {

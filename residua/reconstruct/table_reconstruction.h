@@ -14,11 +14,11 @@ namespace residua {
 //   counts = sum over A' subset A of (kron_{i in A'} P_i kron_{j in A\A'} z_j) y_{A'}.
 // A table that the measurements do not cover is Error{kBadInput}.
 //
-// Not a sum over the 2^|A| subsets a cell, but one sweep along each axis of another basis, and for
-// the axes of identity attributes two sweeps over the table altogether (docs/reconstruction.md). The
-// order of every sum follows from the table alone: the counts are the same with any number of
-// threads. Without noise they are exact where the counts times the attributes' sizes stay below
-// 2^53 and all are identity attributes.
+// Not a sum over the 2^|A| subsets per cell, but one sweep along each axis of another basis, and
+// two sweeps over the table for all axes of identity attributes (docs/reconstruction.md). The order
+// of every sum follows from the table alone: the counts are the same with any number of threads.
+// Without noise they are exact where the counts times the attributes' sizes stay below 2^53 and all
+// are identity attributes.
 //
 // Answers other than counts (prefix sums, ranges) are sweeps along an axis of what this gives.
 std::vector<double> Reconstruct(const ResidualIndex& index, const AttributeSet& table);

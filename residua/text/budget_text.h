@@ -14,10 +14,11 @@ struct PrivacyText {
 };
 struct ParsedPrivacy {
   std::variant<Budget, LossTarget> target;
-  // The target is a bound on the standard deviation of every cell: it is for the largest variance.
+  // The target bounds the standard deviation of every answer, so it is for the largest variance.
   bool bounds_every_cell = false;
 };
-// std::nullopt when no unit is given. `known_delta` is taken for epsilon where the text has none.
+// std::nullopt when no unit is given. `known_delta` is used with epsilon where the text has no
+// delta.
 std::optional<ParsedPrivacy> ParsePrivacy(const PrivacyText& text,
                                           std::optional<double> known_delta = {});
 // The objective that such a bound is for.

@@ -10,7 +10,7 @@
 
 namespace residua {
 
-// What the command line and the spec choose by a word.
+// Choices that the command line and the spec make by a word.
 
 QueryKind ParseQueryKind(std::string_view text);
 std::string_view ToString(QueryKind queries);
@@ -28,7 +28,7 @@ std::string_view ToString(Weighting weighting);
 // "planned", "prefixes" or "cells".
 AnswerKind ParseAnswerKind(std::string_view text);
 
-// What the objective weighs by when nobody says: every cell alike.
+// The weighting of an objective if none is given: all answers count alike.
 Weighting DefaultWeighting(Objective::Kind kind);
 
 }  // namespace residua

@@ -14,13 +14,14 @@
 namespace residua {
 namespace {
 
-// More attributes than any table has; the bound keeps a slip such as 10*1000000000 from eating
-// memory.
+// More attributes than any table has; the bound keeps a typing error such as 10*1000000000 from
+// using up the memory.
 constexpr int64_t kMaxAttributes = 100'000;
 
 Phrase DomainOption() { return {Phrase::Kind::kOption, {"domain"}}; }
 
-// Of a name, when looking for the one that was meant: comparing takes time by the square of it.
+// How much of a name is compared to find the one that was meant: the time grows with the square of
+// the length.
 constexpr size_t kMaxCompared = 64;
 
 int EditDistance(std::string_view a, std::string_view b) {

@@ -10,7 +10,7 @@ namespace residua {
 // Pieces of what people type. Spaces around a piece do not count.
 std::string_view Trim(std::string_view text);
 std::vector<std::string_view> Split(std::string_view text, char separator);
-// "left SEPARATOR right" at the last separator; there is no right without one.
+// "left SEPARATOR right" at the last separator. Without a separator there is no right part.
 std::pair<std::string_view, std::optional<std::string_view>> Cut(std::string_view text,
                                                                  char separator);
 

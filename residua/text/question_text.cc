@@ -12,7 +12,7 @@
 namespace residua {
 namespace {
 
-// A word of the question: what stood in quotes is text and nothing else.
+// A word of the question. A word in quotes is always text, never a keyword.
 struct Piece {
   std::string text;
   bool quoted = false;
@@ -133,7 +133,7 @@ class QuestionReader {
          known);
   }
 
-  // The cell of the value `text`; a cell between cuts goes by its label.
+  // The cell of the value `text`; a cell between cuts is named by its label.
   static std::optional<int64_t> CellOf(const Attribute& attribute, const CellFinder& finder,
                                        const std::string& text) {
     if (std::holds_alternative<CutEncoding>(attribute.encoding.cells)) {
@@ -162,7 +162,7 @@ class QuestionReader {
     const auto cell = static_cast<size_t>(finder.Find(value).cell);
     if (cell == cuts.size() || cuts[cell] != value) {
       Fail(ErrorKind::kBadInput,
-           "a range of '{}' must begin and end at its cuts; {} is none, the nearest is {}",
+           "a range of '{}' must begin and end at its cuts; {} is not a cut, the nearest is {}",
            attribute.name, text, cuts[std::min(cell, cuts.size() - 1)]);
     }
     return static_cast<int64_t>(cell);
@@ -186,7 +186,7 @@ class QuestionReader {
     return Single(attribute, finder, piece).last;
   }
 
-  // A cell asked for twice would count twice to a reader and once to us.
+  // A reader may expect a cell that is asked for twice to count twice, but it would count once.
   static void CheckDisjoint(const Attribute& attribute, std::vector<CellRange> cells) {
     std::sort(cells.begin(), cells.end(),
               [](const CellRange& a, const CellRange& b) { return a.first < b.first; });

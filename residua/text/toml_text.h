@@ -5,7 +5,7 @@
 
 namespace residua {
 
-// Whether TOML takes `name` as a key without quotes.
+// Whether TOML accepts `name` as a key without quotes.
 bool IsBareTomlKey(std::string_view name);
 
 // "it is \"so\"": UTF-8 text as a TOML string on one line.

@@ -99,7 +99,7 @@ class AuditTest : public FolderTest {
   MeasureOptions options_;
 };
 
-// The cells of a row that moves the measurements furthest in terms of their noise.
+// The cells of a row that moves the measurements furthest, relative to their noise.
 Cells MostExpensiveCells(const Plan& plan) {
   const ResidualTransform transform(plan.domain, MatrixOfAttributes(plan));
   Cells cells(static_cast<size_t>(plan.domain.size()), 0), most_expensive;
@@ -247,8 +247,7 @@ TEST_F(AuditTest, CatchesABasisPricedWithAnotherCovariance) {
   ExpectCaught(BoundFor(plan, MostExpensiveCells(plan)), RhoOf(claimed));
 }
 
-// The order and the width of what is published, by the number of rows; the numbers are as they
-// should be.
+// The order and the width of what is published, by the number of rows; the numbers are correct.
 TEST_F(AuditTest, CatchesAnOrderOrAWidthThatFollowsTheNumberOfRows) {
   const Plan plan = PlanFor("rho = 0.5", kIdentity, "marginals = \"<=2\"");
   const EncodedTable with = TableWith(plan, {{1, 1, 2}});

@@ -9,7 +9,7 @@
 namespace residua::audit {
 namespace {
 
-// The first line that only one of them has, or has elsewhere.
+// The first line that only one of them has, or that they have in different places.
 std::string FirstDifference(const std::string& one, const std::string& other) {
   std::istringstream one_lines(one), other_lines(other);
   std::string one_line, other_line;
@@ -21,7 +21,7 @@ std::string FirstDifference(const std::string& one, const std::string& other) {
   return (has_one ? one_line : "(nothing)") + " / " + (has_other ? other_line : "(nothing)");
 }
 
-// Asks for releases, as long as their structures are all the same.
+// Makes releases as long as all their structures are the same.
 class Observer {
  public:
   // False, and nothing in `numbers`, once a structure differs.
@@ -53,7 +53,7 @@ class Observer {
   std::optional<std::string> difference_;
 };
 
-// log(density with / density without), were both normal of the same covariance.
+// log(density with / density without), if both were normal with the same covariance.
 struct Discriminant {
   Eigen::VectorXd direction;
   double offset = 0;
@@ -71,7 +71,7 @@ Discriminant Train(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
   Eigen::MatrixXd covariance =
       (centred_a * centred_a.transpose() + centred_b * centred_b.transpose()) /
       static_cast<double>(a.cols() + b.cols());
-  // Values that have no noise, or share it, are not to divide by zero.
+  // Values that have no noise, or share it, must not lead to a division by zero.
   covariance.diagonal() = covariance.diagonal() * (1 + 1e-6);
   covariance.diagonal().array() += 1e-6;
   Discriminant f;
@@ -85,8 +85,7 @@ struct Bounds {
   double upper = 0;
 };
 
-// Of the mean of independent values in a range of `width`, each bound with that probability of
-// failing.
+// Bounds on the mean of independent values in a range of `width`; each fails with that probability.
 Bounds MeanBounds(const std::vector<double>& values, double width, double failure_probability) {
   const auto n = static_cast<double>(values.size());
   double sum = 0;
@@ -129,7 +128,7 @@ double LowerBoundOnRho(const Release& with, const Release& without, const AuditO
     if (!observer.Observe(without, &numbers)) return kInfinite;
     f_without.push_back(std::clamp(f(numbers), -options.cut_off, options.cut_off));
   }
-  // Either way round: four bounds in all.
+  // In both directions: four bounds in total.
   const double failure = options.failure_probability / 4;
   const auto divergence = [&](const std::vector<double>& p, const std::vector<double>& q,
                               double sign) {

@@ -7,8 +7,9 @@
 
 namespace residua::audit {
 
-// What a reader sees of a release: the noisy numbers, and as text all that is not to depend on the
-// data: the order of sets, the width of their values, names, columns and row groups of files.
+// What a reader sees of a release: the noisy numbers, and as text everything that must not depend
+// on the data: the order of sets, the width of their values, names, columns and row groups of
+// files.
 struct Published {
   Eigen::VectorXd numbers;
   std::string structure;
@@ -18,7 +19,7 @@ struct Published {
 using Release = std::function<Published()>;
 
 // The first line in which the structures of any two of `count` releases of each data set differ:
-// neighbouring data sets must have the same, and so must a data set at all times.
+// all releases of neighbouring data sets must have the same structure.
 std::optional<std::string> StructuralDifference(const Release& with, const Release& without,
                                                 int count);
 
@@ -26,16 +27,16 @@ struct AuditOptions {
   int num_training = 10'000;
   int num_testing = 60'000;
   double failure_probability = 1e-4;  // of a bound above the truth
-  // f is cut off here: exp(f) then has a range that its mean can be bounded by. A bound is at most
-  // twice this.
+  // f is clipped at this value, so that exp(f) has a bounded range and its mean can be bounded. A
+  // bound is at most twice this.
   double cut_off = 3.5;
 };
 
-// A lower confidence bound on the rho that two neighbouring data sets' releases show, knowing
-// nothing of the mechanism: rho-zCDP bounds the Kullback-Leibler divergence of either from the
-// other by rho, and for any bounded f (Donsker and Varadhan)
+// A lower confidence bound on the rho that the releases of two neighbouring data sets show, without
+// any knowledge of the mechanism: rho-zCDP bounds the Kullback-Leibler divergence of either from
+// the other by rho, and for any bounded f (Donsker and Varadhan)
 //   KL(P, Q) >= E_P f - log E_Q exp(f).
-// f is the linear discriminant of a training set, cut off; both means are bounded by their
+// f is the linear discriminant of a training set, clipped; both means are bounded by their
 // empirical Bernstein inequalities (Maurer and Pontil, 2009) on fresh releases. No matter what f
 // is, the bound holds with the stated confidence. It is infinite if two structures differ.
 double LowerBoundOnRho(const Release& with, const Release& without,

@@ -29,7 +29,7 @@ bool IsNoisy(const std::string& column) {
   return column == "estimate" || column == "ci_lower" || column == "ci_upper" || column == "digest";
 }
 
-// What of a row is not noisy.
+// The columns of a row that are not noisy.
 std::string RowColumns(const std::vector<DuckDbColumn>& columns) {
   std::string shown = "'row'";
   for (const DuckDbColumn& column : columns) {
@@ -68,7 +68,7 @@ std::vector<std::string> Fields(const std::string& line) {
   return fields;
 }
 
-// Of files whose labels hold no commas and quotes.
+// For files whose labels contain no commas and no quotes.
 std::string StructureOfCsv(const std::string& text) {
   std::istringstream stream(text);
   std::string line;

@@ -1,5 +1,5 @@
-// The part of the audit that no number shows: whether anything but the noisy numbers of what is
-// published tells neighbouring tables apart.
+// The part of the audit that no number shows: whether anything that is published, other than the
+// noisy numbers, tells neighbouring tables apart.
 
 #include <gtest/gtest.h>
 
@@ -126,7 +126,7 @@ TEST_F(StructureAudit, CatchesWhateverFollowsTheNumberOfRows) {
 }
 
 // The same numbers in another order: the bound itself is infinite.
-TEST_F(StructureAudit, ALeakOfStructureIsNoMatterOfConfidence) {
+TEST_F(StructureAudit, ALeakOfStructureGivesAnInfiniteBound) {
   int64_t calls = 0;
   const auto release = [&](const char* structure) {
     return [&calls, structure] {

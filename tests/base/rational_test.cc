@@ -22,7 +22,7 @@ TEST(RationalTest, ReadsDecimalsAndFractionsExactly) {
   EXPECT_EQ(ParseRational("0.1/0.3", "x"), Rational(1, 3));
 }
 
-TEST(RationalTest, RefusesWhatIsNoNumber) {
+TEST(RationalTest, RefusesWhatIsNotANumber) {
   for (const char* text : {"", "nan", "inf", "1/0", "1/", "/2", "--1", "1e", "1e99999999", "0x10",
                            "1 2", "1,5", "e5", ".", "1.2.3", "-"}) {
     EXPECT_THROW(ParseRational(text, "x"), Error) << text;
@@ -50,8 +50,7 @@ TEST(RationalTest, DirectedDoublesBracketTheValue) {
   EXPECT_EQ(ToDoubleDown(ParseRational("1e400", "x")), std::numeric_limits<double>::max());
 }
 
-// Whatever is printed of a promise is never better than the promise; six digits to the nearest
-// were.
+// What is printed is never better than the promise; rounding to the nearest six digits could be.
 TEST(RationalTest, PrintedNumbersRoundTheWayTheySay) {
   std::mt19937_64 random(3);
   std::vector<Rational> values = {0, 1, 10, Rational(1, 3), Rational(2, 3)};

@@ -17,7 +17,7 @@ TEST(Threads, EveryIndexIsVisitedOnce) {
   EXPECT_EQ(visits, std::vector<int>(1000, 1));
 }
 
-TEST(Threads, StretchesCoverTheRange) {
+TEST(Threads, BlocksCoverTheRange) {
   std::vector<int> visits(1000, 0);
   Threads(4).Run([&] {
     ParallelForStretches(size_t{10}, visits.size(), [&](size_t first, size_t last) {

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Releases of queries on a database: check_database.py BINARY LIBDUCKDB
 
-Makes a database with DuckDB's library, and looks at what check, measure and release say of plain and other queries, and that a query
-that would print rows is refused."""
+Makes a database with DuckDB's library, and tests what check, measure and release say about simple and
+other queries, and that a query that would print rows is refused."""
 import ctypes
 import json
 import os

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""kill -9 at random moments of a release, run again until it is whole: kill_release.py BINARY [RELEASES]
+"""kill -9 at random moments of a release, run again until it is complete: kill_release.py BINARY [RELEASES]
 
-However often it was killed, a release is spent once, its files are whole, and the summary is there."""
+However often it was killed, a release is spent once, its files are complete, and the summary is there."""
 import json
 import os
 import random

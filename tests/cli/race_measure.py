@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Several processes measure one plan into one file at once, or go on with one spend: race_measure.py BINARY [ROUNDS]
+"""Several processes measure one plan into one file at once, or resume one spend: race_measure.py BINARY [ROUNDS]
 
-Whoever comes first measures, and nobody else: one spend, one measurement, whole and in place."""
+Only the first one measures: there is one spend and one measurement, complete and in place."""
 import json
 import os
 import sqlite3
@@ -14,7 +14,7 @@ from killing import binary, run, write_people, write_spec
 
 rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 6
 LEDGER = "people.csv.ledger"
-# So that reading takes longer than measuring: whoever starts while another measures is still reading when that is done.
+# Reading must take longer than measuring: a process that starts while another measures is still reading when that is done.
 ROWS = 1_500_000
 SIZES = {"a": 120, "b": 100, "c": 60}
 
@@ -83,7 +83,7 @@ with tempfile.TemporaryDirectory() as scratch:
             wait_for_spend(f"out{k}", first)
             if k % 3 == 1:  # the others find a spend that another is using
                 processes = [first]
-            else:  # they find one that was cut off
+            else:  # they find one that was interrupted
                 first.kill()
                 first.communicate()
                 processes = []

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Runs the plain-text command tests: golden.py BINARY FILE...
 
-In a test file, a line `$ COMMAND` is run by the shell in a fresh folder (one a file) with `residua` on the path.
+In a test file, a line `$ COMMAND` is run by the shell in a fresh folder (one per file) with `residua` on the path.
 What follows is its exact standard output; lines that start with `! ` are its standard error, and `= N` is its exit
-code (0 if not said). `# ` starts a comment. Times are shown as TIME, our version as VERSION, and bounds,
+code (0 if not stated). `# ` starts a comment. Times are shown as TIME, our version as VERSION, and bounds,
 whose last digits depend on the processor, as BOUND. With UPDATE=1, files are rewritten to what was
 seen."""
 import os

@@ -116,7 +116,8 @@ TEST_F(DataSourceTest, OutsideIntegersFollowThePolicy) {
   EXPECT_EQ(clamped.report.attributes[0].num_clamped, 4);
 }
 
-// Whatever a row holds, a policy that says it never stops does not: in text, and in each type.
+// A policy that promises never to stop does not stop, whatever a row contains: in text, and in each
+// type.
 TEST_F(DataSourceTest, TotalPoliciesNeverStop) {
   const std::vector<std::string> odd = {"x",
                                         "nan",
@@ -185,7 +186,7 @@ TEST_F(DataSourceTest, TotalPoliciesNeverStop) {
   }
 }
 
-TEST_F(DataSourceTest, ClampingPutsWhatIsNoNumberAmongTheMissing) {
+TEST_F(DataSourceTest, ClampingCountsWhatIsNotANumberAsMissing) {
   Write("t.csv", "v\n3\n3.9\n-0.5\n9.5\n12\nx\nnan\n\n-inf\n");
   const ReadResult result =
       ReadEncodedTable({"t.csv", "", ""}, Domain({Integers("v", 0, 9, kClamp, true)}));
@@ -336,7 +337,7 @@ TEST_F(DataSourceTest, ReadsJson) {
   EXPECT_EQ(CodesOf(result.table, 1), (Codes{1, 0, 2}));
   EXPECT_EQ(MessageOf({"a.json", "", ""}, Integers("m", 1, 3)),
             "a.json: no column 'm'; it has n, s: rename or remove attributes.m");
-  // A name that only the last of many records has.
+  // A name that only the last of many rows has.
   std::string lines;
   for (int k = 0; k < 30'000; ++k) lines += "{\"a\": 1}\n";
   Write("late.jsonl", lines + "{\"a\": 1, \"b\": 2}\n");
@@ -404,7 +405,7 @@ TEST_F(DataSourceTest, NamesTheFirstColumnThatIsWrong) {
   }
 }
 
-// DuckDB hangs or crashes when a stream is dropped half read, though not every time.
+// DuckDB hangs or crashes when a stream is closed before its end, though not every time.
 TEST_F(DataSourceTest, StopsInTheMiddleOfAStream) {
   std::string rows = "a,b\n";
   for (int k = 0; k < 200'000; ++k) rows += "1,2\n";
@@ -465,7 +466,7 @@ TEST_F(DataSourceTest, APathIsOneFile) {
   EXPECT_EQ(ReadOne({"", ":memory:", "SELECT a FROM t"}, a), (Codes{5}));
 }
 
-// The names of all files that are made in a folder, however short their life.
+// The names of all files that are made in a folder, however briefly they exist.
 class FolderWatch {
  public:
   explicit FolderWatch(const std::string& folder) : handle_(inotify_init1(IN_NONBLOCK)) {
@@ -497,7 +498,7 @@ TEST_F(DataSourceTest, WritesNoTemporaryFiles) {
   Sql("big.duckdb",
       {"CREATE TABLE t AS SELECT (i * 7919) % 10 AS a, repeat(md5(i::VARCHAR), 8) AS s "
        "FROM range(300000) r(i)"});
-  // DuckDB asks for what a batch system gives it, and takes most of that.
+  // DuckDB asks how much memory a batch system allows, and takes most of it.
   ASSERT_EQ(setenv("SLURM_MEM_PER_NODE", "50M", 1), 0);
   const FolderWatch watch(".");
   const Attribute a = Integers("a", 0, 9);
@@ -528,17 +529,16 @@ TEST_F(DataSourceTest, ReadsCsvDialectsByTheirHeader) {
 
 TEST_F(DataSourceTest, NamesFilesThatCannotBeRead) {
   const Attribute a = Integers("a", 0, 9);
-  EXPECT_EQ(MessageOf({"none.csv", "", ""}, a),
-            "none.csv: no such file; see that the path is right");
+  EXPECT_EQ(MessageOf({"none.csv", "", ""}, a), "none.csv: no such file; check the path");
   std::filesystem::create_directory("folder.csv");
   EXPECT_EQ(MessageOf({"folder.csv", "", ""}, a), "folder.csv: a directory; name one file in it");
   EXPECT_EQ(
       MessageOf({"https://example.org/a.csv", "", ""}, a),
       "https://example.org/a.csv: nothing is read over the network; download it and name the file");
   Write("a.xyz", "a\n1\n");
-  EXPECT_EQ(
-      MessageOf({"a.xyz", "", ""}, a),
-      "a.xyz: not a kind of file that is read; use .csv, .tsv, .parquet, .json, .jsonl or .ndjson");
+  EXPECT_EQ(MessageOf({"a.xyz", "", ""}, a),
+            "a.xyz: files of this kind cannot be read; use .csv, .tsv, .parquet, .json, .jsonl or "
+            ".ndjson");
   Write("a.duckdb", "a\n1\n");
   EXPECT_EQ(MessageOf({"a.duckdb", "", ""}, a),
             "a.duckdb: a database needs a query; in the spec, set database and query, not source");
@@ -603,7 +603,7 @@ TEST_F(DataSourceTest, QueriesReadTheirDatabaseAndNothingElse) {
   EXPECT_TRUE(
       MessageOf({"", "x.duckdb", "SELEKT"}, a).starts_with("x.duckdb: the query cannot be read: "));
   EXPECT_EQ(MessageOf({"", "none.duckdb", "SELECT 1 AS a"}, a),
-            "none.duckdb: no such file; see that the path is right");
+            "none.duckdb: no such file; check the path");
   EXPECT_FALSE(std::filesystem::exists("none.duckdb"));
   EXPECT_EQ(MessageOf({"", "x.duckdb", ""}, a),
             "data: a query needs a database and a database a query; set both");

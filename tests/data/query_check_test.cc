@@ -14,7 +14,7 @@ namespace {
 
 class QueryCheckTest : public FolderTest {
  protected:
-  // A table of people, and around it what a database may hold that calls functions unseen.
+  // A table of people, and other objects of a database that call functions out of sight.
   void SetUp() override {
     Sql("x.duckdb",
         {"CREATE TABLE t AS SELECT i AS a, i % 3 AS b, 'private' || i AS s, [i, i + 1] AS l, "
@@ -140,7 +140,7 @@ TEST_F(QueryCheckTest, RefusesWhatDoesMoreThanCompute) {
       "SELECT 1 AS a FROM glob('*')",
       "SELECT 1 AS a FROM sniff_csv('x.duckdb')",
       "SHOW TABLES",
-      // No SELECT at all.
+      // Not a SELECT.
       "COPY t TO 'out.csv'",
       "EXPORT DATABASE 'out'",
       "ATTACH 'other.duckdb'",
@@ -166,7 +166,7 @@ TEST_F(QueryCheckTest, RefusesWhatDoesMoreThanCompute) {
   EXPECT_EQ(std::distance(begin(files), end(files)), 1);
 }
 
-// By DuckDB's own account of its functions.
+// According to DuckDB's own list of its functions.
 TEST_F(QueryCheckTest, NoHarmlessFunctionHasEffects) {
   DuckDbConnection connection = DuckDbConnection::InMemory("DuckDB", "");
   int num_functions = 0;

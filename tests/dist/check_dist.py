@@ -2,7 +2,7 @@
 """Checks the parts of `make dist` that are quick: check_dist.py PROGRAM SCRIPTS
 
 The bill of materials follows the rules of SPDX 2.3 and names what the program loads; packing the same files gives the same
-bytes whenever, and by whomever they were made. That a second build gives the same files is for `make test-slow`."""
+bytes at any time and for any user. That a second build gives the same files is for `make test-slow`."""
 import json
 import os
 import re

@@ -91,10 +91,10 @@ TEST_F(DraftSpecTest, WritesTheWholeSpec) {
       DraftOfCsv("age,sex\n3,m\n9,f\n3,\n"),
       R"(# Drafted by residua init: a start, to be edited. It was read from the data; do not publish it.
 #
-# The domain must be public knowledge, for which cells there are can reveal the data: the age of the
-# oldest person, a rare illness. Replace each domain by what is known without looking at the data,
-# then remove its line check = "read from the data". residua release and residua measure refuse the
-# spec until then.
+# The domain must be public knowledge, because its cells can reveal the data: the age of the oldest
+# person, a rare illness. Replace each domain by what is known without looking at the data, then
+# remove its line check = "read from the data". residua release and residua measure refuse the spec
+# until then.
 
 [data]
 source = "t.csv"
@@ -102,8 +102,8 @@ source = "t.csv"
 [privacy]
 epsilon = 1.0  # less is more private and noisier; residua plan shows the errors beforehand
 delta = 1e-9   # far below 1 / the number of people
-# What is protected is one row. If one person may have several, name the column that says whose a
-# row is, and the most rows of one person to count:
+# What is protected is one row. If one person may have several, name the column that says whose row
+# it is, and how many rows of one person to count at most:
 # identifier = "COLUMN"
 # max_rows = 1
 
@@ -119,7 +119,7 @@ check = "read from the data"
 [workload]
 # "<=2" asks for the total, the table of each attribute and the table of each pair; "<=3" adds the
 # triples, and "cells<=1000" asks for every table of at most 1000 cells.
-# Single tables, beside it or in its place: tables = [["age", "sex"]]
+# Single tables, in addition or instead: tables = [["age", "sex"]]
 marginals = "<=2"
 )");
 }
@@ -127,7 +127,7 @@ marginals = "<=2"
 TEST_F(DraftSpecTest, ListsIntegersUpToAThousandOfThem) {
   const Spec spec = DraftedCsv("a,b,c,d\n1,1,-5, +7\n1000,1001,5.0,7e0\n1,1,0,8\n");
   EXPECT_EQ(IntegersOf(spec, "a"), (IntegerEncoding{1, 1000}));
-  EXPECT_EQ(CutsOf(spec, "b"), (std::vector<double>{1})) << "all that parts two values";
+  EXPECT_EQ(CutsOf(spec, "b"), (std::vector<double>{1})) << "all that separates two values";
   EXPECT_EQ(IntegersOf(spec, "c"), (IntegerEncoding{-5, 5})) << "5.0 is read as an integer";
   EXPECT_EQ(IntegersOf(spec, "d"), (IntegerEncoding{7, 8}));
 }
@@ -322,7 +322,7 @@ TEST_F(DraftSpecTest, ReadsJson) {
   }
   Write("t.jsonl", lines);
   const Spec spec = Drafted("t.jsonl");
-  EXPECT_EQ(NamesOf(spec), (Names{"age", "sex", "late"})) << "also what the last record alone has";
+  EXPECT_EQ(NamesOf(spec), (Names{"age", "sex", "late"})) << "also what only the last row has";
   EXPECT_EQ(IntegersOf(spec, "age"), (IntegerEncoding{0, 89}));
   EXPECT_TRUE(EncodingOf(spec, "sex").null_cell);
   Write("t.json", R"([{"a": 1, "b": "x"}, {"a": 2.5, "b": "y"}])");
@@ -352,9 +352,9 @@ TEST_F(DraftSpecTest, RefusesWhatHasNothingToDraftFrom) {
   EXPECT_EQ(MessageOf("empty.parquet"), "empty.parquet" + no_rows);
   Write("a.xlsx", "x");
   EXPECT_EQ(MessageOf("a.xlsx"),
-            "a.xlsx: not a kind of file that is read; use .csv, .tsv, .parquet, .json, .jsonl or "
+            "a.xlsx: files of this kind cannot be read; use .csv, .tsv, .parquet, .json, .jsonl or "
             ".ndjson");
-  EXPECT_EQ(MessageOf("none.csv"), "none.csv: no such file; see that the path is right");
+  EXPECT_EQ(MessageOf("none.csv"), "none.csv: no such file; check the path");
   EXPECT_EQ(MessageOf("."), ".: a directory; name one file in it");
   Write("same.csv", "a,a\n1,2\n");
   EXPECT_EQ(MessageOf("same.csv"),
@@ -436,7 +436,7 @@ TEST(RoundCutsTest, FollowTheSample) {
   EXPECT_EQ(cuts_of(-50, 1, 101, true), (Cuts{-50, -25, -20, -10, 0, 10, 20, 25, 50}));
   EXPECT_EQ(cuts_of(1, 1, 3, true), (Cuts{1, 2}));
   EXPECT_EQ(cuts_of(3.7, 0, 10, false), (Cuts{2.5}));
-  // Nine tenths are zero: the others are parted by value.
+  // Nine tenths are zero: the others are divided by value.
   Cuts sample(900, 0.0);
   for (int k = 1; k <= 100; ++k) sample.push_back(100.0 * k);
   EXPECT_EQ(RoundCuts(sample, true), (Cuts{0, 2000, 2500, 5000, 10000}));

@@ -1,9 +1,9 @@
 // Preloaded into the program (LD_PRELOAD), it makes the system fail as the environment says:
 //   FAULT_FOLDER=DIR        the faults below strike files in this folder
-//   FAULT_DISK_BYTES=N      writes to them fail with ENOSPC after N bytes in all
+//   FAULT_DISK_BYTES=N      writes to them fail with ENOSPC after N bytes in total
 //   FAULT_READ_ONLY=1       none can be created or opened for writing: EROFS
 //   FAULT_ENTROPY_CALLS=N   getrandom fails with ENOSYS after N calls
-//   FAULT_CLOCK=SECONDS     the clock of the day is so far ahead (or behind)
+//   FAULT_CLOCK=SECONDS     the clock is ahead by so much (or behind)
 //   FAULT_KILL=before|after the process is killed when a file gets the name FAULT_NAME
 
 #include <dlfcn.h>

@@ -76,7 +76,7 @@ TEST_F(FileTest, WhatIsCompleteStaysUntilItIsDiscarded) {
   }
   ASSERT_EQ(TemporariesOf("target").size(), 1u);
   FileInProgress again("target", TemporariesOf("target").front());
-  EXPECT_THROW(FileInProgress("target", again.path()), Error) << "while one is at work on it";
+  EXPECT_THROW(FileInProgress("target", again.path()), Error) << "while another is writing it";
   again.Discard();
   EXPECT_TRUE(TemporariesOf("target").empty());
 }

@@ -1,4 +1,4 @@
-// Small files that claim to hold much: they are refused before anything is made room for.
+// Small files that claim to hold much: they are refused before memory is allocated for it.
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -144,7 +144,7 @@ class HostileMeasurementsTest : public FolderTest {
 
 TEST_F(HostileMeasurementsTest, TheGoodFileIsAccepted) {
   EXPECT_EQ(RunApart([] { VerifyMeasurements(MeasurementFile("good.parquet")); }).message, "");
-  // Whoever writes its rows again changes nothing.
+  // Writing its rows again changes nothing.
   Rewrite("again.parquet", "SELECT * FROM read_parquet('good.parquet')");
   EXPECT_EQ(RunApart([] { VerifyMeasurements(MeasurementFile("again.parquet")); }).message, "");
 }
@@ -162,8 +162,8 @@ TEST_F(HostileMeasurementsTest, ManyRowsAreNotDecoded) {
   ExpectRefused("rows.parquet", kTooMuch);
 }
 
-// A page of 160 MB in a file whose footer says that it is small: DuckDB makes room by the page, and
-// only its own limit holds it back.
+// A page of 160 MB in a file whose footer says that it is small: DuckDB allocates as much as the
+// page says, and only its own limit stops it.
 TEST_F(HostileMeasurementsTest, APageLargerThanTheFooterSaysIsWithinTheLimitOfMemory) {
   Rewrite("lie.parquet", Row("[]::VARCHAR[]", ListOf("0::BIGINT")));
   Claim("lie.parquet", kNumValues, 5);

@@ -76,7 +76,7 @@ TEST_F(MeasurementFileTest, ReadsBackIdentical) {
   }
 }
 
-// A folder set=7 is no column, and [1] is no pattern.
+// A folder set=7 is not a column, and [1] is not a pattern.
 TEST_F(MeasurementFileTest, NothingIsReadFromItsName) {
   const PlanFile plan = MakePlan("3,4", "1");
   WriteMeasurement(plan);

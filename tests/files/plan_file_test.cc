@@ -60,8 +60,8 @@ TEST(PlanFileTest, ReadsBackIdentical) {
   EXPECT_EQ(PlanToJson(read), text);
 }
 
-// A bound on the standard deviation replaces the objective as a whole; a p that stayed behind made
-// the plan another than the one that its file holds.
+// A bound on the standard deviation replaces the objective as a whole; a p that was left over made
+// the plan differ from the one in its file.
 TEST(PlanFileTest, ABoundOnTheStandardDeviationReadsBackIdentical) {
   std::string text = kSpec;
   text.replace(text.find("rho = \"1/3\""), 11, "max_std_dev = 5");

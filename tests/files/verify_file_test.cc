@@ -36,7 +36,7 @@ TEST_F(VerifyFileTest, TellsPlansFromMeasurements) {
   EXPECT_EQ(verified.budget, plan_.plan.budget);
 }
 
-// The name stands in front once, whether or not the error had it.
+// The name is put in front once, whether or not the error had it.
 TEST_F(VerifyFileTest, EveryErrorNamesTheFile) {
   PlanFile dear = plan_;
   dear.plan.budget = BudgetFromPcost(ParseRational("1/2", "pcost"));

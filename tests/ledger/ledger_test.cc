@@ -39,7 +39,7 @@ class LedgerTest : public testing::Test {
     return false;
   }
 
-  // With SQLite itself.
+  // Runs SQL with SQLite itself.
   void Sql(const std::string& sql) const {
     sqlite3* database = nullptr;
     ASSERT_EQ(sqlite3_open(path_.c_str(), &database), SQLITE_OK);
@@ -52,7 +52,7 @@ class LedgerTest : public testing::Test {
   fs::path path_;
 };
 
-TEST_F(LedgerTest, SpendsUpToTheGrantAndNotAHairMore) {
+TEST_F(LedgerTest, SpendsUpToTheGrantAndNoMore) {
   Ledger ledger = Ledger::OpenOrCreate(path_, Rational(1, 3), kOneRow);
   ledger.Confirm(ledger.Reserve({Rational(1, 6), 1e-9, "a", "one.parquet", kOneRow, false}), "");
   EXPECT_TRUE(Refused(ledger, {Rational(1, 6) + Rational(1, 1000000000), 1e-9, "b", "two.parquet",
@@ -139,7 +139,8 @@ TEST_F(LedgerTest, ConcurrentProcessesNeverOverspend) {
   EXPECT_EQ(ledger.CurrentBalance().granted, 7) << "created once, granted once";
 }
 
-// However many go on with a spend that was cut off, one of them may publish what it measured.
+// However many processes resume an interrupted spend, only one of them may publish what it
+// measured.
 TEST_F(LedgerTest, ASpendIsConfirmedOnceAndByItsLastHolder) {
   Ledger ledger = Ledger::OpenOrCreate(path_, 1, kOneRow);
   Ledger::Spend spend{1, 1e-9, "plan", folder_ / "m", kOneRow, false, true, "m.one"};
@@ -175,7 +176,7 @@ TEST_F(LedgerTest, ASpendIsNotTakenFromAProcessAtWork) {
 }
 
 // Made by version 0.2, which put a file in place before it confirmed the spend.
-TEST_F(LedgerTest, ALedgerOfAnOlderVersionGoesOn) {
+TEST_F(LedgerTest, ALedgerOfAnOlderVersionIsContinued) {
   Sql(R"(
     CREATE TABLE entries (
       id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -190,12 +191,12 @@ TEST_F(LedgerTest, ALedgerOfAnOlderVersionGoesOn) {
       ('reserved', '1', 1e-9, 'plan', '/nowhere/m');)");
   Ledger ledger = Ledger::Open(path_);
   EXPECT_EQ(ledger.CurrentBalance().spent, 1);
-  // Whether the file was in place, and moved away since, cannot be told.
+  // There is no way to tell whether the file was in place and was moved away since.
   const Ledger::Spend spend{1, 1e-9, "plan", "/nowhere/m", kOneRow, false, true, "m.a1B2c3"};
   EXPECT_TRUE(Refused(ledger, spend));
   ledger.Forgive(2, "nothing of it was published");
   EXPECT_EQ(ledger.Reserve(spend), 3);
-  // And the older version goes on with what the newer one changed.
+  // And the older version continues with what the newer one changed.
   Sql(R"(INSERT INTO entries (kind, pcost, delta, plan_digest, what, unit)
          VALUES ('reserved', '1', 1e-9, 'other', 'n', 'add or remove one row');
          UPDATE entries SET kind = 'confirmed' WHERE id = 4 AND kind = 'reserved';)");
@@ -242,7 +243,7 @@ TEST_F(LedgerTest, MakingALedgerDropsNoLockOnIt) {
   }
 }
 
-TEST_F(LedgerTest, WhatIsNoLedgerIsNotTouched) {
+TEST_F(LedgerTest, WhatIsNotALedgerIsNotTouched) {
   EXPECT_THROW(Ledger::Open(path_), Error);
   EXPECT_FALSE(fs::exists(path_));
   std::ofstream(path_) << "age,sex\n1,f\n";

@@ -20,7 +20,8 @@
 namespace residua {
 namespace {
 
-// Safety rule 1: no writer takes a true count. What these concepts find missing, a writer needs.
+// Safety rule 1: no writer accepts a true count. A writer would need what these concepts show to be
+// missing.
 template <typename T>
 concept Streamable = requires(std::ostream& out, const T& value) {
   out << value;
@@ -69,7 +70,7 @@ TEST(CountMarginals, AgreesWithBruteForceOnRandomWorkloads) {
     for (int64_t& size : sizes)
       size = 2 + static_cast<int64_t>(random() % (trial % 5 == 0 ? 300 : 6));
     const Domain domain = DomainOfSizes(sizes);
-    // Above 100 rows an attribute tables are widened; below they are not.
+    // Above 100 rows per attribute tables are widened; below they are not.
     const auto num_rows = static_cast<int64_t>(random() % (trial % 2 == 0 ? 5000 : 90));
     const EncodedTable table = RandomTable(domain, num_rows, random);
     std::vector<AttributeSet> sets;

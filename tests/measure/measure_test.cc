@@ -191,7 +191,7 @@ double ReleaseDivergence(const Plan& plan, const EncodedTable& one, const Encode
   return divergence;
 }
 
-// The table with one record more.
+// The table with one row more.
 EncodedTable WithRow(const Domain& domain, const EncodedTable& table,
                      const std::vector<int>& codes) {
   std::vector<CodeColumn> columns;
@@ -221,7 +221,7 @@ TEST(PrivacyTest, NeighbouringTablesStayWithinRhoAtEveryOrder) {
         largest_if_too_small =
             std::max(largest_if_too_small, ReleaseDivergence(plan, table, larger, 2.0, 0.95));
       }
-      // At whole orders some record attains the bound, so noise 5 % too small is caught.
+      // At whole orders some row attains the bound, so noise 5 % too small is caught.
       EXPECT_GT(largest_if_too_small, 2 * rho);
     }
   }
@@ -235,7 +235,7 @@ std::vector<AttributeSet> VisitedSets(const Plan& plan, const EncodedTable& tabl
   return sets;
 }
 
-// 600 rows and more are counted in wider tables than 599: nobody is to see it.
+// 600 rows and more are counted in wider tables than 599: this must not show.
 TEST(MeasureTest, VisitsSetsInThePlansOrderWhateverTheNumberOfRows) {
   const Domain domain = DomainOfSizes({2, 2, 2, 2, 2, 2});
   const Plan plan = SmallPlan(domain, 3, 1);

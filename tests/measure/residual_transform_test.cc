@@ -116,7 +116,7 @@ TEST(ResidualTransformTest, AgreesAlongLongAxes) {
   }
 }
 
-TEST(ResidualTransformTest, RefusesMoreRowsThanCanBe) {
+TEST(ResidualTransformTest, RefusesMoreThan63BitsOfRows) {
   const Domain domain = DomainOfSizes({2});
   const ResidualTransform transform(domain, {SubtractionMatrix{}});
   const int64_t most = std::numeric_limits<int64_t>::max();
@@ -125,7 +125,7 @@ TEST(ResidualTransformTest, RefusesMoreRowsThanCanBe) {
   EXPECT_THROW(transform.Apply(TrueCounts::Marginal({0}, {-1, 1})), Error);
 }
 
-// The worst case of the bound is one cell with all records: N (n - 1)^k is an entry of the result.
+// The worst case of the bound is one cell with all rows: N (n - 1)^k is an entry of the result.
 TEST(ResidualTransformTest, TakesTheWiderIntegersExactlyWhenTheBoundAsksForThem) {
   const Domain domain = DomainOfSizes({4, 4});
   const std::vector<ResidualMatrix> matrices(2, SubtractionMatrix{});

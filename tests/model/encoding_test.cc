@@ -78,7 +78,7 @@ TEST(EncodingTest, NamesTheFault) {
             "attributes.a.size is 2, and the encoding has 3 cells");
 }
 
-// Whoever reads a file points at the line of the item.
+// A reader of a file can point at the line of the item.
 TEST(EncodingTest, FaultsKnowTheirItem) {
   EXPECT_EQ(FindFault({CutEncoding{{1, 3, 2}}})->item, 2u);
   EXPECT_EQ(FindFault({ValueEncoding{{"x", "y", "y", "x"}}})->item, 2u);

@@ -38,12 +38,12 @@ TEST(SymmetryTest, EqualAttributesCollapseUnderRules) {
   EXPECT_EQ(Closure(workload.orbits).size(), 4);
 }
 
-TEST(SymmetryTest, AListedMarginalBreaksTheSymmetryItBreaks) {
+TEST(SymmetryTest, AListedMarginalSplitsClasses) {
   const Domain domain = ParseDomain("5*6");
   // Attributes 0 and 1 occur in the listed pair, the rest do not: two classes.
   const WorkloadOrbits pair = FindSymmetry(domain, {{{Kind::kExactly, 1}}, {{{0, 1}, 1.0}}});
   EXPECT_EQ(pair.classes.members, (std::vector<std::vector<int>>{{0, 1}, {2, 3, 4, 5}}));
-  // All pairs listed: the symmetry is whole.
+  // All pairs listed: full symmetry.
   Workload all{{}, {}};
   for (int i = 0; i < 6; ++i) {
     for (int j = i + 1; j < 6; ++j) all.marginals.push_back({{i, j}, 2.0});
@@ -51,7 +51,7 @@ TEST(SymmetryTest, AListedMarginalBreaksTheSymmetryItBreaks) {
   EXPECT_EQ(FindSymmetry(domain, all).classes.size(), 1);
   all.marginals.back().weight = 3.0;
   EXPECT_EQ(FindSymmetry(domain, all).classes.size(), 2);
-  // A path 0-1-2-3-4-5 has mirror symmetry, which no product of permutations holds.
+  // A path 0-1-2-3-4-5 has mirror symmetry, which is not a product of permutations within classes.
   Workload path{{}, {}};
   for (int i = 0; i < 5; ++i) path.marginals.push_back({{i, i + 1}, 1.0});
   EXPECT_EQ(Expand(FindSymmetry(domain, path)), Expand(WithoutSymmetry(domain, path)));
@@ -83,7 +83,7 @@ TEST(SymmetryTest, OrbitsExpandToExactlyTheWorkload) {
   }
 }
 
-TEST(SymmetryTest, ClassesThatAreNoSymmetryAreRefused) {
+TEST(SymmetryTest, ClassesThatAreNotASymmetryAreRefused) {
   const Domain domain = ParseDomain("5*3");
   const Workload workload{{}, {{{0, 1}, 1.0}}};
   const AttributeClasses one_class{{{0, 1, 2}}, {0, 0, 0}};

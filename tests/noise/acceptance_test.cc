@@ -93,7 +93,7 @@ TEST(Acceptance, DirectProbabilitiesAreExact) {
        {Rational(1, 4), Rational(1), Rational(7, 3), Rational(50), Rational(1000001, 7)}) {
     const Acceptance acceptance(variance, kErrorBudget);
     const DirectProposal direct = MakeDirectProposal(variance);
-    // The step is no wider than need be: one less would not do.
+    // The step is no wider than necessary: one less would be too small.
     EXPECT_GE(FloorScaledDensity(variance, direct.step - 1, 2, 64), kOne64);
     EXPECT_LE(FloorScaledDensity(variance, direct.step, 2, 64), kOne64);
     for (uint64_t i = 0; i <= 4; ++i) {
@@ -170,7 +170,7 @@ TEST(Acceptance, BrickProbabilitiesAreExact) {
   }
 }
 
-// With a budget that leaves nothing decided, every coin takes the exact path, and comes out alike.
+// With a budget that leaves nothing decided, every coin takes the exact path, with the same result.
 TEST(Acceptance, ForcedFallbackDrawsTheSame) {
   uint64_t seed = 10;
   for (const Rational& variance : {Rational(1, 100), Rational(1, 4), Rational(1000, 7),

@@ -77,7 +77,7 @@ TEST(BrickTable, CoversTheDensity) {
   }
 }
 
-// The width comes from a double and may be anything: no inequality rests on it.
+// The width comes from a double and may be anything: no inequality depends on it.
 TEST(BrickTable, SurvivesABadGuessOfTheWidth) {
   const Rational variance(1000000);
   const Acceptance acceptance(variance, kErrorBudget);

@@ -40,7 +40,7 @@ std::vector<Out> DrawWith(size_t count, const Draw& draw) {
   return out;
 }
 
-// The samples fit their variance, and neither of those 3 % beside it.
+// The samples fit their variance, and do not fit one that is 3 % larger or smaller.
 template <typename Out>
 void ExpectFits(const std::vector<Out>& samples, const Rational& variance) {
   const std::span<const Out> view(samples);
@@ -141,8 +141,8 @@ TEST(DiscreteGaussian, TinyVarianceIsZero) {
   }
 }
 
-// Draws from the two tail bricks, counted in eight intervals a side of `scale` integers each from
-// X0 on, the last of them unbounded.
+// Draws from the two tail bricks, counted on each side in eight intervals of `scale` integers each
+// from X0 on, the last of them unbounded.
 struct TailCounts {
   std::array<double, 16> counts{};
   double start;  // X0

@@ -27,7 +27,7 @@ TEST(Exp2Fixed, CoefficientsAreTheFloorOfTheSeries) {
     mpfr_div_ui(term(), term(), k, MPFR_RNDN);
     EXPECT_EQ(kExp2Coefficients[k - 1], mpfr_get_ui(term(), MPFR_RNDD)) << k;
   }
-  // The proof takes what the series leaves out to be below one unit of 2^-72.
+  // The proof assumes that the omitted terms of the series sum to less than one unit of 2^-72.
   mpfr_mul(term(), term(), ratio(), MPFR_RNDN);
   mpfr_div_ui(term(), term(), 7, MPFR_RNDN);
   EXPECT_LT(mpfr_get_d(term(), MPFR_RNDU), 1.0);

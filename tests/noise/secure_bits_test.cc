@@ -202,7 +202,7 @@ TEST(ReadEntropy, FailureIsAnError) {
   }
 }
 
-TEST(ReadEntropy, GoesOnAfterInterruptionsAndShortReads) {
+TEST(ReadEntropy, ContinuesAfterInterruptionsAndShortReads) {
   std::array<std::byte, 48> seed{};
   ReadEntropy(seed, HaltingGetRandom);
   for (const std::byte byte : seed) EXPECT_NE(byte, std::byte{0});

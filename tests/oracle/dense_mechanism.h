@@ -27,7 +27,7 @@ std::vector<AttributeSet> AllMechanisms(const Plan& plan);
 // B^T Sigma^-1 B summed over the plan's base mechanisms: its largest diagonal entry is pcost.
 Eigen::MatrixXd PrivacyCostMatrix(const Plan& plan);
 
-// Q (B^T Sigma^-1 B)^+ Q^T for the table on `set`, a row of Q an answer.
+// Q (B^T Sigma^-1 B)^+ Q^T for the table on `set`, one row of Q per answer.
 Eigen::MatrixXd MarginalCovariance(const Plan& plan, const AttributeSet& set);
 
 }  // namespace residua::oracle

@@ -19,7 +19,7 @@ double ChiSquareTail(double statistic, int degrees);
 //   low bits: x mod 16, where the variance is large enough for it to be uniform;
 //   independence: the quartiles of successive draws, against each other.
 // Power: with a million samples, a variance that is off by 3 % is rejected by the first test with
-// probability above 1 - 1e-9 at alpha = 1e-6, from variance 1/4 up (noncentrality about 4.5e-4 a
+// probability above 1 - 1e-9 at alpha = 1e-6, from variance 1/4 up (noncentrality about 4.5e-4 per
 // sample).
 bool FitsDiscreteGaussian(std::span<const int64_t> samples, const Rational& variance, double alpha);
 bool FitsDiscreteGaussian(std::span<const Int128> samples, const Rational& variance, double alpha);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Installs residua and uses it as a stranger would: check_package.py CMAKE BUILD CXX
+"""Installs residua and uses it as a new user would: check_package.py CMAKE BUILD CXX
 
 Every installed header must compile alone, include no header that was not installed, and show nothing of true counts, of
 noise that is made for tests, of DuckDB, JSON or TOML; the library must have no such noise in it; nothing that was installed

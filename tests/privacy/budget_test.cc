@@ -40,7 +40,7 @@ TEST(BudgetTest, CostsBeyondAnyNoiseAreBadInput) {
   }
 }
 
-// The decimal that is printed, not the double: what is said holds for what is read.
+// Epsilon must hold at the decimal that is printed, not only at the nearest double.
 TEST(BudgetTest, EpsilonHoldsAtTheDeltaThatIsPrinted) {
   for (const char* text : {"1e-9", "1e-5", "1e-3", "0.1", "0.7", "3e-7", "1e-100"}) {
     const double delta = std::strtod(text, nullptr);
@@ -56,7 +56,7 @@ TEST(BudgetTest, EpsilonHoldsAtTheDeltaThatIsPrinted) {
   EXPECT_EQ(DeltaText(0.1234567), "0.123457");
 }
 
-TEST(BudgetTest, NoGuaranteeIsStatedForCostsThatCannotBe) {
+TEST(BudgetTest, NoGuaranteeIsStatedForImpossibleCosts) {
   EXPECT_EQ(KindOf([] { GuaranteeOf(-1, 1e-9); }), ErrorKind::kRefused);
   EXPECT_EQ(KindOf([] { GuaranteeOf(Number("1e5000"), 1e-9); }), ErrorKind::kRefused);
   EXPECT_EQ(GuaranteeOf(0, 1e-9).rho, 0);

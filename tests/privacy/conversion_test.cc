@@ -85,7 +85,7 @@ TEST(ZcdpTest, RhoOfAnEpsilonKeepsTheExactBound) {
   }
 }
 
-TEST(ZcdpTest, NothingSpentIsNothingPromisedAway) {
+TEST(ZcdpTest, EpsilonAtTheEndsOfRho) {
   for (const double delta : kDeltas) {
     EXPECT_EQ(EpsilonFromZcdp(0, delta), 0);
     EXPECT_GE(EpsilonFromZcdp(5e-324, delta), 0);
@@ -165,7 +165,7 @@ TEST(BudgetTest, GuaranteesRoundUp) {
   EXPECT_EQ(GuaranteeOf(1, 1e-9).mu, 1.0);
 }
 
-TEST(BudgetTest, RefusesWhatIsNoBudget) {
+TEST(BudgetTest, RefusesWhatIsNotABudget) {
   EXPECT_THROW(BudgetFromPcost(0), Error);
   EXPECT_THROW(BudgetFromRho(-1), Error);
   EXPECT_THROW(BudgetFromMu(0), Error);

@@ -16,7 +16,8 @@ std::vector<double> Quotients(const std::vector<double>& values, double divisor)
   return quotients;
 }
 
-// Values whose quotients are doubles, or as close as can be to where rounding turns, and any other.
+// Values whose quotients are doubles, or as close as possible to a point where rounding changes
+// direction, and any other.
 TEST(Divisor, IsDivision) {
   std::mt19937_64 random(7);
   for (int bits = 1; bits <= 48; ++bits) {

@@ -32,7 +32,7 @@ TEST(TwoSidedQuantile, InvertsTheNormalDistribution) {
   }
 }
 
-TEST(TwoSidedQuantile, RefusesWhatIsNoConfidence) {
+TEST(TwoSidedQuantile, RefusesWhatIsNotAConfidence) {
   const double infinity = std::numeric_limits<double>::infinity();
   for (const double bad :
        {0.0, 1.0, -0.5, 1.5, infinity, -infinity, 95.0, std::numeric_limits<double>::quiet_NaN()}) {

@@ -68,8 +68,8 @@ std::vector<double> SparseHistogram(size_t num_cells, std::mt19937_64& random) {
   return histogram;
 }
 
-// An oblique basis as one would choose it: differences of neighbours, not quite, for which the
-// iteration is quick. Random ones (RandomBasis) are as badly conditioned as they come.
+// An oblique basis as one would choose it: nearly the differences of neighbours, for which the
+// iteration is quick. Random bases (RandomBasis) may be very badly conditioned.
 ResidualBasis DifferenceBasis(int64_t size, std::mt19937_64& random) {
   Attribute attribute;
   attribute.name = "a";
@@ -197,7 +197,8 @@ TEST(JointCovariance, IsBoundedByItsScales) {
   }
 }
 
-// Small releases may take as many iterations as they like: their noise was not planned but drawn.
+// Small releases may take any number of iterations: their noise was not planned but drawn at
+// random.
 NonnegativeOptions Unhurried() {
   NonnegativeOptions options;
   options.max_iterations = 200000;
@@ -455,7 +456,7 @@ TEST(ReconstructNonnegative, IsCloserToSparseData) {
     std::vector<double> histogram(6 * 5 * 4 * 6, 0.0);
     for (int k = 0; k < 12; ++k) histogram[random() % histogram.size()] += 60;
     Change(histogram, 1, &release);
-    // Noise of about 8 a cell, whatever the basis' units.
+    // Noise of about 8 per cell, whatever the units of the basis.
     for (const AttributeSet& set : release.sets) {
       Rational variance = 64;
       for (const int i : set) {

@@ -55,8 +55,8 @@ TEST(Answer, EqualsTheDenseEstimateAndCovariance) {
   }
 }
 
-// Queries that tell the first two cells of an attribute from the last two and no more: the number
-// of either has an answer, and a cell has none, whatever is asked with it.
+// Queries that only tell the first two cells of an attribute from the last two: the count of either
+// pair has an answer, and a single cell has none, whatever is asked with it.
 TEST(Answer, IsRefusedWhereTheMeasurementsDoNotDetermineIt) {
   Attribute halves;
   halves.name = "age";

@@ -13,8 +13,8 @@ namespace {
 constexpr int kNumReleases = 2000;
 
 // Each of the tests below calls a right implementation wrong with this probability; seeds are
-// fixed, so it either does or does not. The wrong values that must be rejected are rejected at the
-// same level.
+// fixed, so the outcome is always the same. The wrong values that must be rejected are rejected at
+// the same level.
 constexpr double kAlpha = 1e-4;
 
 // Two tables that share an attribute, one of them with an oblique basis, with noise small enough
@@ -111,7 +111,7 @@ bool HasUnitVariance(const Eigen::MatrixXd& white) {
   return TwoSidedNormalTail((white.squaredNorm() / count - 1) / std::sqrt(2 / count)) >= kAlpha;
 }
 
-// The empirical correlations of different coordinates: chi-square with one degree a pair.
+// The empirical correlations of different coordinates: chi-square with one degree per pair.
 bool IsUncorrelated(const Eigen::MatrixXd& white) {
   const auto num_releases = static_cast<double>(white.cols());
   const Eigen::MatrixXd products = white * white.transpose() / num_releases;
@@ -126,7 +126,7 @@ bool IsUncorrelated(const Eigen::MatrixXd& white) {
   return tail >= kAlpha / 2 && 1 - tail >= kAlpha / 2;
 }
 
-TEST(RepeatedReleases, AreCentred) {
+TEST(RepeatedReleases, AreUnbiased) {
   const Releases& all = AllReleases();
   double where_none = 0;
   const Eigen::MatrixXd white = Whiten(all.covariance, all.errors, &where_none);

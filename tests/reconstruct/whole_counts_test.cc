@@ -28,7 +28,7 @@ TEST(RoundToTotal, LargestRemaindersFirstThenPosition) {
   EXPECT_EQ(Rounded(0.4, {0.4}), (std::vector<double>{0}));
 }
 
-// Counts a little beside whole numbers are not lost or made up.
+// Counts slightly off whole numbers are neither lost nor made up.
 TEST(RoundToTotal, SurvivesRoundingErrors) {
   EXPECT_EQ(Rounded(9, {3 - 1e-13, 3 - 1e-13, 3 - 1e-13}), (std::vector<double>{3, 3, 3}));
   EXPECT_EQ(Rounded(9 - 1e-12, {3, 3, 3}), (std::vector<double>{3, 3, 3}));

@@ -57,7 +57,7 @@ TEST(DataPlaces, RowsInMemoryNeedALedger) {
   EXPECT_EQ(places.ledger, "named.ledger");
 }
 
-TEST(DataPlaces, SomebodyNamesData) {
+TEST(DataPlaces, DataMustBeNamed) {
   EXPECT_EQ(Problem({}, {}), "the plan names no data; say where it is");
 }
 

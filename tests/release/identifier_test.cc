@@ -74,7 +74,7 @@ TEST_F(IdentifierTest, KeepsAFewRowsOfEach) {
   EXPECT_EQ(ReadEncodedTable(source, domain_, protection_, bits).report.num_rows_over, 0);
 }
 
-TEST_F(IdentifierTest, JsonAndNumbersWillDo) {
+TEST_F(IdentifierTest, IdentifiersMayBeNumbersAndComeFromJson) {
   DeterministicBits bits(2);
   protection_.max_rows = 1;
   const DataSource source = Source(
@@ -111,7 +111,7 @@ TEST_F(IdentifierTest, AColumnThatIsNotThereIsNamed) {
             "no column 'person'; it has who, visit: rename or remove privacy.identifier");
 }
 
-// A measurement that was cut off after its spend is finished under the same spend; one that is
+// A measurement that was interrupted after its spend is finished under the same spend; one that is
 // complete is left alone.
 TEST_F(IdentifierTest, AMeasurementIsResumedUnderItsSpend) {
   const DataSource source = Source("visits.csv", kVisits);
@@ -140,7 +140,7 @@ TEST_F(IdentifierTest, AMeasurementIsResumedUnderItsSpend) {
   EXPECT_TRUE(again.was_measured);
   EXPECT_EQ(again.entry, reserved);
   EXPECT_EQ(again.balance.spent, file.plan.pcost);
-  // Lost, it is not silently measured anew.
+  // If it is lost, it is not silently measured again.
   fs::remove(output);
   EXPECT_THROW(MeasureToFile(request), Error);
 }

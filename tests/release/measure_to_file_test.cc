@@ -80,7 +80,7 @@ class MeasureToFileTest : public FolderTest {
     sqlite3_close(database);
   }
 
-  // A request that is stopped once its spend is reserved, and so cut off.
+  // A request that is stopped once its spend is reserved, and so interrupted.
   void CutOff(MeasureRequest request) const {
     std::stop_source stop;
     request.options.counting.stop = stop.get_token();
@@ -88,7 +88,7 @@ class MeasureToFileTest : public FolderTest {
     EXPECT_TRUE(Says(RefusalOf(request), "stays reserved"));
   }
 
-  // Of the rows in a file, beside which a ledger may lie.
+  // A request for the rows of a file, which may have a ledger beside it.
   MeasureRequest RequestOfFile() const {
     MeasureRequest request{plan_, {}, "m.parquet"};
     request.places.data.source = "data.csv";
@@ -117,7 +117,7 @@ TEST_F(MeasureToFileTest, MemoryHoldsWhatAFileWould) {
   EXPECT_EQ(Ledger::Open("a.ledger").Entries()[1].what, kInMemory);
   EXPECT_EQ(outcome.balance.spent, plan_.plan.pcost);
   EXPECT_TRUE(outcome.made_ledger);
-  // It is spent, whatever became of the residuals.
+  // It is spent, whatever happened to the residuals.
   ArrowRows again({{"0", {0}}, {"1", {0}}});
   EXPECT_THROW(MeasureToMemory(RequestFor(again.stream()), &residuals), Error);
   EXPECT_EQ(Kinds(), (std::vector<Kind>{Kind::kGrant, Kind::kConfirmed, Kind::kRefused}));
@@ -182,7 +182,8 @@ TEST_F(MeasureToFileTest, VerifiesThePlanItself) {
   EXPECT_TRUE(Kinds().empty());
 }
 
-// One goes on with a spend that was cut off; while it reads, another does, and is done first.
+// One process resumes an interrupted spend; while it reads, another resumes it too, and is done
+// first.
 TEST_F(MeasureToFileTest, TheSecondToResumeASpendIsRefused) {
   CutOff(RequestFor(rows_.stream()));
   ArrowRows first_rows({{"0", {0, 1}}, {"1", {0, 0}}});
@@ -195,7 +196,7 @@ TEST_F(MeasureToFileTest, TheSecondToResumeASpendIsRefused) {
     MeasureToFile(first);
     published = ReadFile("m.parquet");
   };
-  EXPECT_TRUE(Says(RefusalOf(second), "was made by another while the data was read"));
+  EXPECT_TRUE(Says(RefusalOf(second), "another process made it while the data was read"));
   EXPECT_EQ(ReadFile("m.parquet"), published);
   EXPECT_EQ(Kinds(), (std::vector<Kind>{Kind::kGrant, Kind::kConfirmed}));
   EXPECT_TRUE(TemporariesOf("m.parquet").empty());
@@ -260,7 +261,8 @@ TEST_F(MeasureToFileTest, WhatWasConfirmedIsPutInPlaceOnce) {
   EXPECT_EQ(ReadFile("m.parquet"), measured);
   EXPECT_TRUE(TemporariesOf("m.parquet").empty());
 
-  // Moved away, it is not measured again; nor is another file taken for it, nor a damaged one.
+  // If it was moved away, it is not measured again; no other file is taken for it, nor a damaged
+  // one.
   fs::rename("m.parquet", "kept.parquet");
   EXPECT_TRUE(Says(RefusalOf(resumed), "but is gone"));
   fs::copy("kept.parquet", "m.parquet.Z9y8X7");
@@ -363,7 +365,7 @@ TEST_F(MeasureToFileTest, TwoLedgersAgreeAfterACrash) {
 }
 
 // The same data under a second name would have a second budget.
-TEST_F(MeasureToFileTest, DataWithSeveralNamesGetsNoNewLedgerUnnamed) {
+TEST_F(MeasureToFileTest, DataWithSeveralNamesNeedsANamedLedger) {
   Write("first.csv", "0,1\n0,0\n1,0\n");
   fs::create_hard_link("first.csv", "data.csv");
   MeasureRequest request = RequestOfFile();
@@ -373,7 +375,7 @@ TEST_F(MeasureToFileTest, DataWithSeveralNamesGetsNoNewLedgerUnnamed) {
   EXPECT_NE(Refusal([&] { MeasureToMemory(request, &residuals); }), "");
   request.places.names_ledger = true;
   MeasureToFile(request);
-  // Once it is there, it is found.
+  // Once the ledger exists, it is found.
   request.places.names_ledger = false;
   request.output = "n.parquet";
   EXPECT_TRUE(Says(RefusalOf(request), "this plan was measured before"));

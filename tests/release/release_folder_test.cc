@@ -95,7 +95,7 @@ TEST_F(ReleaseFolderTest, MakesAWholeRelease) {
   EXPECT_LE(forecast.median_std_dev, largest);
 }
 
-TEST_F(ReleaseFolderTest, CutOffIsContinuedWithoutSpendingTwice) {
+TEST_F(ReleaseFolderTest, AnInterruptedReleaseContinuesWithoutSpendingTwice) {
   ReleaseRequest request = RequestReleaseOf("spec.toml", "out");
   request.on_sets = [](int64_t, int64_t) { Fail(ErrorKind::kIo, "the disk is full"); };
   EXPECT_NE(Refusal(request).second.find("stays reserved"), std::string::npos);
@@ -107,7 +107,7 @@ TEST_F(ReleaseFolderTest, CutOffIsContinuedWithoutSpendingTwice) {
   EXPECT_FALSE(MakeRelease(request).measured.was_measured);
   EXPECT_EQ(Kinds(), (std::vector<Kind>{Kind::kGrant, Kind::kConfirmed}));
 
-  // Complete: the tables are made again, of the same measurements.
+  // Complete: the tables are made again, from the same measurements.
   const auto contents = Contents("out");
   fs::remove_all("out/tables");
   request.on_read = [](const ReadReport&) { throw std::runtime_error("was read"); };
@@ -154,7 +154,7 @@ TEST_F(ReleaseFolderTest, TakesNoFolderOfOthers) {
   EXPECT_EQ(Contents("out"), contents);
 }
 
-TEST_F(ReleaseFolderTest, WantsABudgetAndData) {
+TEST_F(ReleaseFolderTest, NeedsABudgetAndData) {
   ReleaseRequest request = RequestReleaseOf("spec.toml", "out");
   request.spec.data = {};
   EXPECT_EQ(Refusal(request).second, "spec.toml: [data] names no source; add source = \"FILE\"");

@@ -217,8 +217,8 @@ TEST(PlanCost, VariancesThatDoublesDoNotHoldAreNotPriced) {
   }
 }
 
-// A plan that a program put together: all that its cost rests on is computed again.
-TEST(PlanCost, OfWhatAPlanSaysOfItselfNothingIsBelieved) {
+// A plan that a program put together: everything that its cost depends on is computed again.
+TEST(PlanCost, WhatAPlanSaysOfItselfIsNotTrusted) {
   const Plan plan = PlanFor("2,2,3", "<=2", ReplaceOne());
   const auto refusal_of = [&](const std::function<void(Plan*)>& forge) {
     Plan forged = plan;

@@ -249,8 +249,8 @@ TEST(SelectTest, ACallersOwnLoss) {
   EXPECT_THROW(SelectForLoss(Request(domain, workload), decreasing), Error);
 }
 
-// Many rows near the maximum at once: steps that are not drawn out crawl, and rounding of the dual
-// hides which way is up.
+// Many rows near the maximum at once: without longer steps the progress is slow, and rounding of
+// the dual hides the direction of ascent.
 TEST(SelectTest, TheMaximumConvergesWhereManyRowsAttainIt) {
   std::string sizes = "2";
   for (int size = 3; size <= 40; ++size) sizes += "," + std::to_string(size);
@@ -266,7 +266,7 @@ TEST(SelectTest, TheMaximumConvergesWhereManyRowsAttainIt) {
 }
 
 TEST(SelectTest, HugeTablesArePlannedWithoutBeingBuilt) {
-  // 10^30 cells: far past 64 bits, planned all the same.
+  // 10^30 cells: far beyond 64 bits, and still planned.
   const Plan plan =
       Select(Request(ParseDomain("1000000*5"), {{{Kind::kExactly, 5}}, {}}, "max-variance"));
   EXPECT_NEAR(plan.loss, 1, 1e-6);

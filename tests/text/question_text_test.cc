@@ -100,7 +100,7 @@ TEST(QuestionTest, ReadsValuesAsTheDataHasThem) {
   }
 }
 
-// 0.1 lies between two doubles; the one that TOML takes it for is the one a question means.
+// 0.1 lies between two doubles; a question means the same one as TOML.
 TEST(QueryTextTest, CutsAreFoundByTheirDecimals) {
   Attribute attribute;
   attribute.name = "x";
