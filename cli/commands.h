@@ -14,5 +14,7 @@ void AddTablesCommand(CLI::App* app);
 void AddQueryCommand(CLI::App* app);
 void AddVerifyCommand(CLI::App* app);
 void AddLedgerCommand(CLI::App* app);
+void AddHelpCommand(CLI::App* app);
+void AddCompletionCommand(CLI::App* app);
 
 }  // namespace residua::cli

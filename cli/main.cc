@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
   CLI::App app{"Differentially private marginals with exact error bars."};
   app.name("residua");
   app.footer("Run residua COMMAND --help for the options of a command and an example.");
-  app.set_version_flag("--version", fmt::format("residua {}", residua::Version()));
+  app.set_version_flag("-V,--version", fmt::format("residua {}", residua::Version()));
   app.require_subcommand(1);
   residua::cli::AddInitCommand(&app);
   residua::cli::AddCheckCommand(&app);
@@ -46,6 +46,8 @@ int main(int argc, char** argv) {
   residua::cli::AddQueryCommand(&app);
   residua::cli::AddVerifyCommand(&app);
   residua::cli::AddLedgerCommand(&app);
+  residua::cli::AddCompletionCommand(&app);
+  residua::cli::AddHelpCommand(&app);
   try {
     CheckCommand(app, argc, argv);
     app.parse(argc, argv);

@@ -49,5 +49,10 @@ write_basic_package_version_file(residuaConfigVersion.cmake COMPATIBILITY SameMi
 install(FILES ${CMAKE_BINARY_DIR}/residuaConfig.cmake ${CMAKE_BINARY_DIR}/residuaConfigVersion.cmake
   DESTINATION ${package_dir})
 
+install(FILES ${CMAKE_BINARY_DIR}/shell/residua.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${CMAKE_BINARY_DIR}/shell/residua.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+  RENAME residua)
+install(FILES ${CMAKE_BINARY_DIR}/shell/_residua DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${CMAKE_BINARY_DIR}/shell/residua.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 install(FILES LICENSE NOTICE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -24,7 +24,7 @@ git archive --format=tar --prefix="$source/" HEAD | gzip -9 --no-name > "$dist/$
 # The run path is that of the installed program from the start: changing it afterwards would leave traces of the folder.
 cmake -S . -B "$dist/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF -DRESIDUA_BENCH=OFF \
   -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON -DCMAKE_INSTALL_LIBDIR=lib > /dev/null
-cmake --build "$dist/build" --target residua residua_cli
+cmake --build "$dist/build" --target residua residua_cli residua_shell
 cmake --install "$dist/build" --prefix "$stage" --strip > /dev/null
 
 # What Debian says of the licences of the libraries whose headers are compiled in.
