@@ -119,7 +119,7 @@ nlohmann::ordered_json CheckJson(const std::string& name, const Spec& spec,
   const ReadReport& report = check.report;
   nlohmann::ordered_json json = {{"spec", name},
                                  {"rows", report.num_rows_read},
-                                 {"rows_without_identifier", report.num_rows_unowned},
+                                 {"rows_without_identifier", report.num_rows_without_identifier},
                                  {"rows_beyond_max_rows", report.num_rows_over},
                                  {"query_operations", nlohmann::ordered_json::array()},
                                  {"memory_bytes", std::round(check.memory_bytes)},
@@ -147,9 +147,9 @@ void Print(const std::string& name, const Spec& spec, const SpecCheck& check) {
   fmt::print("{} {} read; these are true counts of the data, not for publication\n\n",
              report.num_rows_read, report.num_rows_read == 1 ? "row" : "rows");
   PrintAttributes(spec.domain, report);
-  if (report.num_rows_unowned > 0) {
+  if (report.num_rows_without_identifier > 0) {
     fmt::print("\nRows without '{}', to be left out: {}\n", spec.protection.identifier,
-               report.num_rows_unowned);
+               report.num_rows_without_identifier);
   }
   if (report.num_rows_over > 0) {
     fmt::print("\nRows beyond the max_rows of their '{}', to be left out at random: {}\n",

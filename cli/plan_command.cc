@@ -70,7 +70,7 @@ Spec Gather(const PlanOptions& options) {
   }
   if (privacy) {
     spec.target = privacy->target;
-    if (privacy->bounds_every_cell) spec.objective = kEveryCell;
+    if (privacy->bounds_every_answer) spec.objective = kEveryAnswer;
   } else if (options.privacy.delta && spec.target) {
     const double stated = ToDoubleDown(ParseRational(*options.privacy.delta, "delta"));
     std::visit([&](auto& target) { target.delta = stated; }, *spec.target);

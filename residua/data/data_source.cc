@@ -153,8 +153,8 @@ class TableReader {
     }
     report_.num_rows_dropped += std::count(is_dropped_.begin(), is_dropped_.end(), 1);
     if (HasIdentifier()) {
-      const int64_t num_unowned = MarkUnowned(chunk);
-      report_.num_rows_unowned += num_unowned;
+      const int64_t num_unowned = MarkWithoutIdentifier(chunk);
+      report_.num_rows_without_identifier += num_unowned;
       if (num_unowned > 0) is_any_dropped = true;
     }
     for (ColumnReader& column : columns_) {
@@ -173,7 +173,7 @@ class TableReader {
   int IdentifierColumn() const { return domain_.size(); }
 
   // Marks the rows without an identifier; returns how many of them were not marked before.
-  int64_t MarkUnowned(const DuckDbChunk& chunk) {
+  int64_t MarkWithoutIdentifier(const DuckDbChunk& chunk) {
     const uint64_t* validity = chunk.Validity(IdentifierColumn());
     int64_t num_marked = 0;
     for (size_t row = 0; row < is_dropped_.size(); ++row) {
@@ -351,8 +351,9 @@ std::vector<std::string> NotesOf(const ReadReport& report, const Domain& domain)
       note(fmt::format("{}: {} values taken as missing", domain[i].name, attribute.num_nulled));
     }
   }
-  if (report.num_rows_unowned > 0) {
-    note(fmt::format("rows left out, without an identifier: {}", report.num_rows_unowned));
+  if (report.num_rows_without_identifier > 0) {
+    note(fmt::format("rows left out, without an identifier: {}",
+                     report.num_rows_without_identifier));
   }
   if (report.num_rows_over > 0) {
     note(fmt::format("rows left out, beyond max_rows: {}", report.num_rows_over));

@@ -31,7 +31,7 @@ struct DataSource {
 struct ReadReport {
   int64_t num_rows_read = 0;
   int64_t num_rows_dropped = 0;             // each once, also with several values outside
-  int64_t num_rows_unowned = 0;             // left out because they have no identifier
+  int64_t num_rows_without_identifier = 0;  // left out because they have no identifier
   int64_t num_rows_over = 0;                // left out beyond the `max_rows` of their identifier
   std::vector<AttributeReport> attributes;  // in the order of the domain
   QueryShape query;                         // no true count: what the query does, if it is one

@@ -348,7 +348,7 @@ class SpecReader : TomlReader {
     ReadProtection(table, spec);
     const auto privacy = At(table, "privacy", [&] { return ParsePrivacy(text); });
     if (privacy) spec->target = privacy->target;
-    if (privacy && privacy->bounds_every_cell) spec->objective = kEveryCell;
+    if (privacy && privacy->bounds_every_answer) spec->objective = kEveryAnswer;
   }
 
   void ReadProtection(const toml::table& table, Spec* spec) const {

@@ -159,8 +159,8 @@ AttributeClasses SplitByOccurrence(const Domain& domain, const AttributeClasses&
 }
 
 // Splits the classes that `orbit` takes some but not all members of into single attributes.
-AttributeClasses Shatter(const Domain& domain, const AttributeClasses& classes,
-                         std::span<const int> orbit) {
+AttributeClasses SplitClass(const Domain& domain, const AttributeClasses& classes,
+                            std::span<const int> orbit) {
   std::vector<bool> shatter(static_cast<size_t>(classes.size()), false);
   for (const auto [c, count] : ClassRuns(orbit)) {
     const auto k = static_cast<size_t>(c);
@@ -189,7 +189,7 @@ AttributeClasses Refine(const Domain& domain, const Workload& workload, Attribut
     });
     if (broken == groups.end()) return classes;
     AttributeClasses finer = SplitByOccurrence(domain, classes, listed);
-    if (finer == classes) finer = Shatter(domain, classes, broken->first);
+    if (finer == classes) finer = SplitClass(domain, classes, broken->first);
     RESIDUA_CHECK(finer.size() > classes.size());
     classes = std::move(finer);
   }

@@ -15,13 +15,13 @@ struct PrivacyText {
 struct ParsedPrivacy {
   std::variant<Budget, LossTarget> target;
   // The target bounds the standard deviation of every answer, so it is for the largest variance.
-  bool bounds_every_cell = false;
+  bool bounds_every_answer = false;
 };
 // std::nullopt when no unit is given. `known_delta` is used with epsilon where the text has no
 // delta.
 std::optional<ParsedPrivacy> ParsePrivacy(const PrivacyText& text,
                                           std::optional<double> known_delta = {});
 // The objective that such a bound is for.
-inline constexpr Objective kEveryCell{Objective::Kind::kMaxVariance, Weighting::kEqual};
+inline constexpr Objective kEveryAnswer{Objective::Kind::kMaxVariance, Weighting::kEqual};
 
 }  // namespace residua

@@ -98,12 +98,12 @@ TEST_F(IdentifierTest, ARowWithoutOneIsLeftOut) {
   const ReadResult read = ReadEncodedTable(source, domain_, protection_, bits);
   EXPECT_EQ(std::get<std::vector<uint8_t>>(read.table.column(0)), (std::vector<uint8_t>{1, 4}));
   EXPECT_EQ(read.report.num_rows_read, 6);
-  EXPECT_EQ(read.report.num_rows_unowned, 3);
+  EXPECT_EQ(read.report.num_rows_without_identifier, 3);
   EXPECT_EQ(read.report.num_rows_dropped, 1);
   EXPECT_EQ(read.report.num_rows_over, 0);
   EXPECT_EQ(NotesOf(read.report, domain_)[0],
             "rows left out, without an identifier: 3 (a true count: not for publication)");
-  EXPECT_EQ(SurveyTable(source, domain_, protection_).num_rows_unowned, 3);
+  EXPECT_EQ(SurveyTable(source, domain_, protection_).num_rows_without_identifier, 3);
 }
 
 TEST_F(IdentifierTest, AColumnThatIsNotThereIsNamed) {
