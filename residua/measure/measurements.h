@@ -29,7 +29,7 @@ NoisyValues InLeastWidth(std::vector<Int128> values);
 int64_t NumResidualRows(const ResidualBasis& basis);
 
 // What a plan's measurement gave, whole: for every attribute set of the plan's closure its
-// residual.
+// residual. Threads may share it while nobody changes it.
 struct Measurements {
   Plan plan;
   std::map<AttributeSet, NoisyResidual> residuals;

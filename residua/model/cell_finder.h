@@ -28,7 +28,8 @@ struct FoundCell {
 };
 
 // Finds the cells of an attribute's values, by its encoding, which must be without a fault; bare
-// codes are the integers from 0. The only place that knows: data and questions both ask here.
+// codes are the integers from 0. The only place that knows: data and questions both ask here. It
+// does not change, so that threads may share it.
 class CellFinder {
  public:
   // Keeps views of `attribute`.
