@@ -110,8 +110,8 @@ void CheckNoiseIsMeasurable(const Plan& plan) {
     }
     if (mechanism.variance < MinDiscreteGaussianVariance()) {
       Fail(ErrorKind::kBadInput,
-           "the plan asks for noise of variance {:.3g}, below the {} that can be drawn; its budget "
-           "is too large to protect anything",
+           "the plan asks for noise of variance {:.3g}, below the {:.3g} that can be drawn; its "
+           "budget is too large to protect anything",
            mechanism.variance.get_d(), MinDiscreteGaussianVariance().get_d());
     }
   }

@@ -41,7 +41,7 @@ const Rational& MaxNarrowDiscreteGaussianVariance() {
 
 void CheckDiscreteGaussianVariance(const Rational& variance) {
   if (variance < MinDiscreteGaussianVariance()) {
-    Fail(ErrorKind::kBadInput, "variance: {:.6g} is below {}, the smallest discrete Gaussian",
+    Fail(ErrorKind::kBadInput, "variance: {:.6g} is below {:.6g}, the smallest discrete Gaussian",
          variance.get_d(), MinDiscreteGaussianVariance().get_d());
   }
   if (variance > MaxDiscreteGaussianVariance()) {
