@@ -4,6 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/plan_report.h"
+#include "cli/words.h"
 #include "residua/base/error.h"
 #include "residua/files/basis_cache.h"
 #include "residua/files/file.h"
@@ -111,7 +112,7 @@ void Run(const PlanOptions& options) {
     CheckNoiseIsMeasurable(file.plan);
     for (const Attribute& attribute : file.plan.domain.attributes()) EmptyCodeColumn(attribute);
   } catch (const Error& error) {
-    fmt::print(stderr, "note: this can be planned but not measured: {}\n", error.what());
+    fmt::print(stderr, "note: this can be planned but not measured: {}\n", Worded(error));
   }
   const std::vector<TableErrors> errors = PredictErrors(file.plan);
   const std::optional<PlanCertificate> certificate = CertifyPlan(file.plan);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# clang-format, clang-tidy, and the order of the rooms: a folder includes only what stands above it
-# and stays small, and the library's messages name no flag and no command, which each front end has
-# its own words for.
+# clang-format, clang-tidy, and the order of the rooms: a folder includes only what stands above it and stays small, true
+# counts and noise for tests stay in measure/, and the library's messages name no flag and no command, which each front end
+# has its own words for.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,9 +12,15 @@ python3 - "${files[@]}" <<'PYTHON'
 import re, sys
 order = ["base", "model", "basis", "privacy", "select", "noise", "measure", "reconstruct",
          "text", "data", "files", "ledger", "draft", "release"]
+inner = ("residua/measure/", "tests/", "bench/")
 bad = 0
 for name in sys.argv[1:]:
     parts = name.split("/")
+    if not name.startswith(inner):
+        for number, line in enumerate(open(name, encoding="utf-8"), 1):
+            if re.match(r'#include "residua/measure/(true_\w+|measure_with_bits)\.h"', line):
+                print(f"{name}:{number}: only measure/ and tests include {line.split(chr(34))[1]}")
+                bad += 1
     if parts[0] != "residua" or len(parts) < 3:
         continue
     rank = order.index(parts[1])

@@ -119,6 +119,12 @@ std::string PlainWords(const Phrase& phrase) {
 
 std::string PlainWords(const Words& words) { return InWords(words, PlainPhrase); }
 
+Words Joined(std::initializer_list<Words> parts) {
+  Words joined;
+  for (const Words& part : parts) joined.insert(joined.end(), part.begin(), part.end());
+  return joined;
+}
+
 Error::Error(ErrorKind kind, Words place, Words problem, Words remedy)
     : std::runtime_error(Line(place, problem, remedy, PlainPhrase)),
       kind_(kind),
@@ -131,16 +137,12 @@ std::string Error::Message(const PhraseWords& words) const {
 }
 
 Error Error::At(std::string_view place) const {
-  Words longer = {WithoutControls(place)};
-  if (!place_.empty()) longer.emplace_back(": ");
-  longer.insert(longer.end(), place_.begin(), place_.end());
-  return Error(kind_, std::move(longer), problem_, remedy_);
+  const std::string separator = place_.empty() ? "" : ": ";
+  return Error(kind_, Joined({{WithoutControls(place) + separator}, place_}), problem_, remedy_);
 }
 
 Error Error::About(std::string_view subject) const {
-  Words longer = {WithoutControls(subject) + " "};
-  longer.insert(longer.end(), problem_.begin(), problem_.end());
-  return Error(kind_, place_, std::move(longer), remedy_);
+  return Error(kind_, place_, Joined({{WithoutControls(subject) + " "}, problem_}), remedy_);
 }
 
 Error internal::MakeError(ErrorKind kind, fmt::string_view format, fmt::format_args arguments) {

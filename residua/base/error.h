@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <functional>
+#include <initializer_list>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -58,6 +59,9 @@ namespace residua {
 // Text with phrases in it.
 using Words = std::vector<std::variant<std::string, Phrase>>;
 using PhraseWords = std::function<std::string(const Phrase&)>;
+
+// The parts, one after the other.
+Words Joined(std::initializer_list<Words> parts);
 
 // The library's own words for a phrase, which name no flag, command or call.
 std::string PlainWords(const Phrase& phrase);
@@ -136,16 +140,22 @@ template <typename... Args>
 }
 
 // Runs `work`. If it throws an Error, puts `place` in front of the error's place, unless `place` is
-// empty or the error's place already begins with it.
+// empty or the error's place already begins with `file`.
 template <typename Work>
-auto AtPlace(std::string_view place, const Work& work) {
+auto AtPlace(std::string_view place, std::string_view file, const Work& work) {
   try {
     return work();
   } catch (const Error& error) {
-    const bool is_named = !error.place().empty() && PlainWords(error.place()).starts_with(place);
+    const bool is_named = !error.place().empty() && PlainWords(error.place()).starts_with(file);
     if (error.kind() == ErrorKind::kBroken || place.empty() || is_named) throw;
     throw error.At(place);
   }
+}
+
+// The same for a place that is a file, or not in one.
+template <typename Work>
+auto AtPlace(std::string_view place, const Work& work) {
+  return AtPlace(place, place, work);
 }
 
 // A broken invariant is a bug in residua, and is checked in release builds: a wrong release is

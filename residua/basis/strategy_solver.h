@@ -38,7 +38,7 @@ struct Strategy {
 //   X = B M^-1/2 B^T,   lambda_j <- lambda_j X_jj,   weight_q <- weight_q (w_q^T X^-1 w_q),
 // renormalised, sped up by Anderson acceleration of the logarithms. (tr M^1/2)^2 is a lower bound
 // on the optimum, and X divided by its largest diagonal entry attains an upper one. Consecutive
-// solutions start from the one before.
+// solutions start from the one before, so that a solver belongs to one thread at a time.
 class StrategySolver {
  public:
   StrategySolver(const QuerySpace& space, BasisKind kind, StrategyGoal goal,

@@ -8,7 +8,6 @@
 #include "residua/base/number_text.h"
 #include "residua/base/shown_text.h"
 #include "residua/measure/encoded_table.h"
-#include "residua/text/toml_text.h"
 
 namespace residua {
 namespace {
@@ -25,16 +24,6 @@ Phrase Outside(std::string_view policy) {
 }
 
 }  // namespace
-
-std::string SpecKey(const Attribute& attribute) {
-  if (IsBareTomlKey(attribute.name)) return "attributes." + attribute.name;
-  std::string key = "attributes.\"";
-  for (const char c : ShownText(attribute.name)) {
-    if (c == '"') key += '\\';
-    key += c;
-  }
-  return key + '"';
-}
 
 StoppingValues StoppingValuesOf(const Encoding& encoding) {
   const bool is_listed = std::holds_alternative<ValueEncoding>(encoding.cells);
@@ -57,7 +46,6 @@ ValueEncoder::ValueEncoder(const Attribute& attribute, std::string file,
       stopping_(StoppingValuesOf(attribute.encoding)),
       finder_(attribute_) {
   EmptyCodeColumn(attribute_);  // refuses what is too large to code
-  CheckEncoding(attribute_.encoding, attribute_.size, SpecKey(attribute_));
 }
 
 int32_t ValueEncoder::Encode(int64_t value, int64_t row) {
@@ -173,13 +161,11 @@ Error ValueEncoder::OutsideError(const FoundCell& found, std::string_view shown_
                    SpecKey(attribute_), other_remedy);
   }
   const bool can_clamp = found.cell != FoundCell::kNoCell;
-  Words remedy = WordsOf("set {}{} or \"null\"", Outside(can_clamp ? "clamp" : "drop"),
-                         can_clamp ? ", \"drop\"" : "");
-  const auto append = [&](const Words& words) {
-    remedy.insert(remedy.end(), words.begin(), words.end());
-  };
-  if (!attribute_.encoding.null_cell) append(WordsOf(" (with {})", NullCell()));
-  append(WordsOf(" for {}, or {}", SpecKey(attribute_), other_remedy));
+  const Words remedy =
+      Joined({WordsOf("set {}{} or \"null\"", Outside(can_clamp ? "clamp" : "drop"),
+                      can_clamp ? ", \"drop\"" : ""),
+              attribute_.encoding.null_cell ? Words() : WordsOf(" (with {})", NullCell()),
+              WordsOf(" for {}, or {}", SpecKey(attribute_), other_remedy)});
   return Error(
       ErrorKind::kBadInput, WordsOf("{}", file_),
       WordsOf("column '{}' has the value {} (row {}), {}", column, shown_value, row, problem),

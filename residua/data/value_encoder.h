@@ -41,12 +41,14 @@ enum class OutsideValues { kPlace, kTally };
 
 // Maps the values of one column to cells, by the attribute's encoding and its policy for values
 // that have none. The first value that the policy does not cover gives Error{kBadInput}, which
-// names the file, the column, the value, the row and the remedy.
+// names the file, the column, the value, the row and the remedy. It counts what it does: one thread
+// at a time uses it.
 class ValueEncoder {
  public:
   static constexpr int32_t kDropRow = -1;
 
-  // `file` names the source in messages. Error{kBadInput} if the encoding contradicts itself.
+  // The attribute is one of a Domain, so that its encoding has no fault. `file` names the source in
+  // messages.
   ValueEncoder(const Attribute& attribute, std::string file,
                OutsideValues outside_values = OutsideValues::kPlace);
   ValueEncoder(const ValueEncoder&) = delete;
@@ -75,8 +77,5 @@ class ValueEncoder {
   const CellFinder finder_;
   AttributeReport report_;
 };
-
-// attributes.age, or attributes."net income" where the name is not a bare TOML key.
-std::string SpecKey(const Attribute& attribute);
 
 }  // namespace residua

@@ -57,7 +57,9 @@ std::vector<Error> Obstacles(const Plan& plan, const std::string& name, const Re
     if (attribute.first_error) obstacles.push_back(*attribute.first_error);
   }
   try_to([&] { CheckDomainIsPublic(plan.domain); });
-  if (obstacles.empty()) try_to([&] { CheckMeasurable(plan, report.num_rows_read, {}); });
+  if (obstacles.empty()) {
+    try_to([&] { MeasurablePlan(VerifiedPlan(plan), report.num_rows_read, {}); });
+  }
   return obstacles;
 }
 

@@ -14,11 +14,11 @@
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
 #include "residua/base/shown_text.h"
+#include "residua/base/toml_text.h"
 #include "residua/data/relation.h"
 #include "residua/draft/column_summary.h"
 #include "residua/draft/round_cuts.h"
 #include "residua/files/spec.h"
-#include "residua/text/toml_text.h"
 
 namespace residua {
 namespace {

@@ -16,7 +16,8 @@ namespace residua {
 // itself and of the plan. docs/formats.md describes every column.
 //
 // What is published is a function of the plan and the noisy values: sets must come in the order of
-// MeasuredSets, and their values are written InLeastWidth whatever width they come in.
+// MeasuredSets, and their values are written InLeastWidth whatever width they come in. A writer
+// belongs to one thread at a time.
 class MeasurementWriter {
  public:
   MeasurementWriter(const std::filesystem::path& path, const PlanFile& plan);
@@ -42,6 +43,7 @@ class MeasurementWriter {
   AttributeSet last_set_;
 };
 
+// A measurement file to read. It belongs to one thread at a time; threads may each open the file.
 class MeasurementFile {
  public:
   // Reads the plan. Error{kBadInput} or Error{kIo} if this is no measurement file or of another

@@ -26,7 +26,7 @@ inline constexpr int64_t kMaxBatchRows = 2048;
 
 // Streams batches into a Parquet file, holding only a few at a time. The file appears at `path`,
 // synced and complete, when Finish returns; until then, and if it never does, there is nothing at
-// `path` that was not there before.
+// `path` that was not there before. A writer belongs to one thread at a time.
 class ParquetWriter {
  public:
   // `schema` is an empty batch: the types of the columns; `names` are theirs. `metadata` becomes

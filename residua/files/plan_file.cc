@@ -132,7 +132,6 @@ Attribute AttributeFromJson(const Json& json) {
   }
   encoding.null_cell = json.at("null").get<bool>();
   encoding.outside = ValueFromJson(kOutsidePolicies, json.at("outside"));
-  CheckEncoding(encoding, attribute.size, "attributes." + attribute.name);
   if (json.contains("check")) {
     attribute.read_from_data = ParseCheck(json["check"].get<std::string>());
   }
@@ -149,7 +148,6 @@ Attribute AttributeFromJson(const Json& json) {
           CellMatrixFromJson(json["strategy"], attribute.size, "a strategy matrix");
     }
   }
-  CheckQueries(attribute);
   return attribute;
 }
 
@@ -322,6 +320,7 @@ PlanFile FromJson(const Json& json) {
     attributes.push_back(AttributeFromJson(attribute));
   }
   plan.domain = Domain(std::move(attributes));
+  for (const Attribute& attribute : plan.domain.attributes()) CheckQueries(attribute);
   plan.workload = WorkloadFromJson(json.at("workload"), plan.domain);
   plan.objective = ParseObjective(json.at("objective").get<std::string>());
   plan.objective.weighting = ParseWeighting(json.at("weights").get<std::string>());

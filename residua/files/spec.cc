@@ -62,7 +62,8 @@ class SpecReader : TomlReader {
     std::vector<Attribute> attributes;
     for (const auto& [name, node] : InFileOrder(table)) {
       if (!node->is_table()) {
-        FailAt(*node, Join("attributes", name), "must be a table; write [attributes.{}]", name);
+        const std::string path = Join("attributes", name);
+        FailAt(*node, path, "must be a table; write [{}]", path);
       }
       attributes.push_back(ReadAttribute(name, *node->as_table()));
     }

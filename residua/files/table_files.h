@@ -28,7 +28,8 @@ struct PublishedTable {
 enum class TableFormat { kCsv, kParquet, kOneParquet };
 
 // Takes tables one after the other. All of them appear together when Finish returns; until then,
-// and if it never does, nothing is at the place asked for that was not there before.
+// and if it never does, nothing is at the place asked for that was not there before. A writer
+// belongs to one thread at a time.
 class TableWriter {
  public:
   virtual ~TableWriter() = default;

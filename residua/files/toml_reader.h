@@ -11,6 +11,7 @@
 #include <toml++/toml.h>
 
 #include "residua/base/error.h"
+#include "residua/base/toml_text.h"
 
 namespace residua {
 
@@ -25,11 +26,7 @@ class TomlReader {
   template <typename... Args>
   [[noreturn]] void FailAt(const toml::node& node, std::string_view key,
                            fmt::format_string<Args...> format, Args&&... args) const {
-    try {
-      Fail(ErrorKind::kBadInput, format, std::forward<Args>(args)...);
-    } catch (const Error& error) {
-      throw Named(error, node, key);
-    }
+    throw Named(ErrorOf(ErrorKind::kBadInput, format, std::forward<Args>(args)...), node, key);
   }
 
   // The error, with the file's name and line in front of its place and the key before its problem.
@@ -40,13 +37,7 @@ class TomlReader {
   // Runs `work`; an error that does not name this file gets its name, line and key in front.
   template <typename Work>
   auto At(const toml::node& node, std::string_view key, const Work& work) const {
-    try {
-      return work();
-    } catch (const Error& error) {
-      const bool is_named = PlainWords(error.place()).starts_with(name_);
-      if (error.kind() == ErrorKind::kBroken || is_named) throw;
-      throw error.At(fmt::format("{}: {}", LineOf(node), key));
-    }
+    return AtPlace(fmt::format("{}: {}", LineOf(node), key), name_, work);
   }
 
   void CheckKeys(const toml::table& table, std::string_view path,
@@ -61,8 +52,9 @@ class TomlReader {
     }
   }
 
+  // attributes.age, or attributes."net income": as TOML writes it.
   static std::string Join(std::string_view path, std::string_view key) {
-    return path.empty() ? std::string(key) : fmt::format("{}.{}", path, key);
+    return path.empty() ? TomlKey(key) : fmt::format("{}.{}", path, TomlKey(key));
   }
 
   const toml::table* Table(const toml::table& parent, std::string_view key) const {

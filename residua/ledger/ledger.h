@@ -36,7 +36,8 @@ struct LedgerEntry {
 };
 
 // What was granted for one data set and what was spent on it: an SQLite file. Several processes may
-// use it at once; each change is one transaction, on disk when the call returns.
+// use it at once; each change is one transaction, on disk when the call returns. One object belongs
+// to one thread at a time; threads may each open the file.
 class Ledger {
  public:
   // Opens the ledger; Error{kIo} if there is none.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "residua/base/error.h"
+#include "residua/model/multiset_table.h"
 
 namespace residua {
 namespace {
@@ -16,80 +17,14 @@ constexpr int kMaxWidenedAttributes = 12;
 // numbers 16 bits.
 constexpr int64_t kMaxWidenedCells = (1 << 16) - 1;
 
-// A sum of one of these per attribute is the hash of a set, so a subset's hash costs one addition.
-// The finaliser of SplitMix64.
-uint64_t AttributeHash(int attribute) {
-  uint64_t z = (static_cast<uint64_t>(attribute) + 1) * 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
-uint64_t SetHash(const AttributeSet& set) {
-  uint64_t hash = 0;
-  for (const int i : set) hash += AttributeHash(i);
-  return hash;
-}
-
-// The requested sets by their hash: open addressing, at most half full.
-class SetIndex {
- public:
-  explicit SetIndex(std::span<const AttributeSet> sets)
-      : sets_(sets), slots_(std::bit_ceil(2 * sets.size() + 2), Slot{0, -1}) {}
-
-  // False when an equal set is there already.
-  bool Insert(int index) {
-    const AttributeSet& set = sets_[static_cast<size_t>(index)];
-    const uint64_t hash = SetHash(set);
-    Slot& slot = Probe(hash, [&](int other) { return sets_[static_cast<size_t>(other)] == set; });
-    if (slot.index >= 0) return false;
-    slot = {hash, index};
-    return true;
-  }
-
-  // The set of that hash for which `is_wanted(index)` holds, or -1.
-  template <typename Predicate>
-  int Find(uint64_t hash, const Predicate& is_wanted) const {
-    return const_cast<SetIndex*>(this)->Probe(hash, is_wanted).index;
-  }
-
- private:
-  struct Slot {
-    uint64_t hash;
-    int index;
-  };
-
-  template <typename Predicate>
-  Slot& Probe(uint64_t hash, const Predicate& is_wanted) {
-    size_t at = hash & (slots_.size() - 1);
-    while (slots_[at].index >= 0 && !(slots_[at].hash == hash && is_wanted(slots_[at].index))) {
-      at = (at + 1) & (slots_.size() - 1);
-    }
-    return slots_[at];
-  }
-
-  std::span<const AttributeSet> sets_;
-  std::vector<Slot> slots_;
-};
-
-// The hash of every subset of `attributes`, by bit mask.
+// The hash in a MultisetTable of every subset of `attributes`, by bit mask.
 std::vector<uint64_t> SubsetHashes(const AttributeSet& attributes) {
   std::vector<uint64_t> hashes(size_t{1} << attributes.size(), 0);
   for (size_t mask = 1; mask < hashes.size(); ++mask) {
     const auto lowest = static_cast<size_t>(std::countr_zero(mask));
-    hashes[mask] = hashes[mask & (mask - 1)] + AttributeHash(attributes[lowest]);
+    hashes[mask] = hashes[mask & (mask - 1)] + MultisetTable::HashOf(attributes[lowest]);
   }
   return hashes;
-}
-
-bool IsMaskOf(const AttributeSet& attributes, size_t mask, const AttributeSet& set) {
-  if (static_cast<size_t>(std::popcount(mask)) != set.size()) return false;
-  for (const int i : set) {
-    const auto lowest = static_cast<size_t>(std::countr_zero(mask));
-    if (attributes[lowest] != i) return false;
-    mask &= mask - 1;
-  }
-  return true;
 }
 
 class Planner {
@@ -98,7 +33,6 @@ class Planner {
           int64_t max_widened_cells)
       : domain_(domain),
         sets_(sets),
-        index_(sets),
         num_rows_(num_rows),
         max_widened_cells_(std::min(max_widened_cells, kMaxWidenedCells)) {
     for (int k = 0; k < static_cast<int>(sets.size()); ++k) {
@@ -106,8 +40,9 @@ class Planner {
         Fail(ErrorKind::kBadInput, "the marginal {} does not list its attributes in domain order",
              SetName(domain, Set(k)));
       }
-      if (index_.Insert(k)) order_.push_back(k);
+      if (distinct_.Insert(Set(k)) == std::ssize(order_)) order_.push_back(k);
     }
+    request_of_ = order_;
     num_cells_.resize(sets.size());
     for (const int k : order_) {
       num_cells_[static_cast<size_t>(k)] = NumCellsInMemory(domain, Set(k));
@@ -142,23 +77,19 @@ class Planner {
 
  private:
   const AttributeSet& Set(int k) const { return sets_[static_cast<size_t>(k)]; }
+  int Requested(int64_t distinct) const { return request_of_[static_cast<size_t>(distinct)]; }
   int64_t Cells(int k) const { return num_cells_[static_cast<size_t>(k)]; }
 
   template <typename Visit>
   void ForEachRequestedSubset(const AttributeSet& attributes, const Visit& visit) const {
     if (attributes.size() < 20 && size_t{1} << attributes.size() < 4 * order_.size() + 64) {
-      const std::vector<uint64_t> hashes = SubsetHashes(attributes);
-      for (size_t mask = 0; mask < hashes.size(); ++mask) {
-        const int k = index_.Find(
-            hashes[mask], [&](int other) { return IsMaskOf(attributes, mask, Set(other)); });
-        if (k >= 0) visit(k);
-      }
+      ForEachSubset(attributes, [&](size_t, std::span<const int> subset) {
+        if (const auto found = distinct_.Find(subset)) visit(Requested(*found));
+      });
       return;
     }
     for (const int k : order_) {
-      if (std::includes(attributes.begin(), attributes.end(), Set(k).begin(), Set(k).end())) {
-        visit(k);
-      }
+      if (IsSubset(Set(k), attributes)) visit(k);
     }
   }
 
@@ -218,14 +149,14 @@ class Planner {
   // these subsets would cover if attribute `added` joined it.
   double ReplacedCost(const std::vector<uint64_t>& hashes, int added) const {
     double cost = 0;
-    const uint64_t added_hash = AttributeHash(added);
+    const uint64_t added_hash = MultisetTable::HashOf(added);
     for (size_t mask = 0; mask < hashes.size(); ++mask) {
       if (!(maximal_set_sizes_ >> (std::popcount(mask) + 1) & 1)) continue;
       // Hashes alone: a collision could make the plan slower, not wrong.
-      const int k = index_.Find(hashes[mask] + added_hash, [](int) { return true; });
-      if (k < 0 || is_covered_[static_cast<size_t>(k)] || !is_maximal_[static_cast<size_t>(k)]) {
-        continue;
-      }
+      const auto found = distinct_.FindHash(hashes[mask] + added_hash);
+      if (!found) continue;
+      const int k = Requested(*found);
+      if (is_covered_[static_cast<size_t>(k)] || !is_maximal_[static_cast<size_t>(k)]) continue;
       cost += Cost(Cells(k), Set(k).size());
     }
     return cost;
@@ -233,7 +164,8 @@ class Planner {
 
   const Domain& domain_;
   std::span<const AttributeSet> sets_;
-  SetIndex index_;
+  MultisetTable distinct_;       // the requested sets, each once
+  std::vector<int> request_of_;  // of each of those, the first that asks for it
   int64_t num_rows_;
   int64_t max_widened_cells_;
   std::vector<int> order_;  // distinct sets, by decreasing number of attributes, then of cells

@@ -7,6 +7,7 @@
 #include "residua/base/stop.h"
 #include "residua/base/threads.h"
 #include "residua/measure/counting.h"
+#include "residua/measure/measure_with_bits.h"
 #include "residua/measure/residual_transform.h"
 #include "residua/measure/true_counts.h"
 #include "residua/measure/waiting_residuals.h"
@@ -16,12 +17,6 @@
 
 namespace residua {
 namespace {
-
-// Noise of a larger variance is drawn in 128 bits; the sampler's own limit for 64 bits.
-const Rational& LargestNarrowVariance() {
-  static const Rational limit(Integer(1) << 112);
-  return limit;
-}
 
 // Noise is drawn this many values at a time, and added in place: there is no memory for a second
 // table of a billion cells.
@@ -72,7 +67,7 @@ NoisyValues AddNarrowNoise(const Rational& variance, BitSource& bits, std::vecto
 NoisyValues AddNoise(TrueResidual&& residual, const Rational& variance, BitSource& bits) {
   TrueCounts::ResidualValues values = TrueCounts::TakeValues(std::move(residual));
   auto* narrow = std::get_if<std::vector<int64_t>>(&values);
-  const bool is_narrow = variance <= LargestNarrowVariance();
+  const bool is_narrow = variance <= MaxNarrowDiscreteGaussianVariance();
   if (narrow != nullptr && is_narrow) return AddNarrowNoise(variance, bits, std::move(*narrow));
   std::vector<Int128> wide =
       narrow != nullptr ? Widen(*narrow) : std::get<std::vector<Int128>>(std::move(values));
@@ -107,42 +102,58 @@ Rational IntegerNoiseVariance(const Plan& plan, const AttributeSet& set) {
 
 void CheckNoiseIsMeasurable(const Plan& plan) {
   for (const PricedMechanism& mechanism : PriceMechanisms(MechanismsOf(plan), plan.variances)) {
-    if (mechanism.variance > Rational(Integer(1) << 126)) {
+    if (mechanism.variance > MaxDiscreteGaussianVariance()) {
       Fail(ErrorKind::kTooLarge,
-           "the plan asks for integer noise of variance {:.3g}, above the 2^126 that can be drawn; "
-           "plan "
-           "for smaller tables or a larger budget",
-           mechanism.variance.get_d());
+           "the plan asks for integer noise of variance {:.3g}, above the 2^{} that can be drawn; "
+           "plan for smaller tables or a larger budget",
+           mechanism.variance.get_d(), kLog2MaxVariance);
     }
-    if (mechanism.variance < Rational(1, 100)) {
+    if (mechanism.variance < MinDiscreteGaussianVariance()) {
       Fail(ErrorKind::kBadInput,
-           "the plan asks for noise of variance {:.3g}, below the 0.01 that can be drawn; its "
-           "budget is "
-           "too large to protect anything",
-           mechanism.variance.get_d());
+           "the plan asks for noise of variance {:.3g}, below the {:.3g} that can be drawn; its "
+           "budget is too large to protect anything",
+           mechanism.variance.get_d(), MinDiscreteGaussianVariance().get_d());
     }
   }
 }
 
-void CheckMeasurable(const Plan& plan, int64_t num_rows, const MeasureOptions& options) {
+VerifiedPlan::VerifiedPlan(const Plan& plan) : plan_(&plan) { VerifyPlan(plan); }
+
+MeasurablePlan::MeasurablePlan(const VerifiedPlan& verified, int64_t num_rows,
+                               const CountingOptions& counting)
+    : verified_(verified), num_rows_(num_rows) {
+  const Plan& plan = verified.plan();
   CheckDomainIsPublic(plan.domain);
   CheckNoiseIsMeasurable(plan);
-  const std::vector<AttributeSet> sets = MeasuredSets(plan);
-  CheckCountable(plan.domain, sets, num_rows, options.counting);
+  sets_ = MeasuredSets(plan);
+  CheckCountable(plan.domain, sets_, num_rows, counting);
   const ResidualTransform transform(plan.domain, MatrixOfAttributes(plan));
-  for (const AttributeSet& set : sets) transform.CheckFits(set, num_rows);
+  for (const AttributeSet& set : sets_) transform.CheckFits(set, num_rows);
+}
+
+void Measure(const MeasurablePlan& plan, const EncodedTable& table, const MeasureOptions& options,
+             const std::function<void(NoisyResidual&&)>& visit) {
+  MeasureWithBits(
+      plan, table, options, []() -> BitSource& { return ThreadSecureBits(); }, visit);
 }
 
 void Measure(const Plan& plan, const EncodedTable& table, const MeasureOptions& options,
              const std::function<void(NoisyResidual&&)>& visit) {
-  CheckMeasurable(plan, table.num_rows(), options);
+  Measure(MeasurablePlan(VerifiedPlan(plan), table.num_rows(), options.counting), table, options,
+          visit);
+}
+
+void MeasureWithBits(const MeasurablePlan& measurable, const EncodedTable& table,
+                     const MeasureOptions& options, const BitsOfThread& bits_of_thread,
+                     const std::function<void(NoisyResidual&&)>& visit) {
+  const Plan& plan = measurable.plan();
+  const std::vector<AttributeSet>& sets = measurable.sets();
+  if (table.num_rows() != measurable.num_rows()) {
+    Fail(ErrorKind::kBadInput, "the table has {} rows, and the plan was checked for {}",
+         table.num_rows(), measurable.num_rows());
+  }
   const ResidualTransform transform(plan.domain, MatrixOfAttributes(plan));
-  const auto bits =
-      options.bits_of_thread
-          ? options.bits_of_thread
-          : std::function<BitSource&()>([]() -> BitSource& { return ThreadSecureBits(); });
   Threads threads(options.counting.num_threads);
-  const std::vector<AttributeSet> sets = MeasuredSets(plan);
   const std::function<void(NoisyResidual &&)> pass_on = [&](NoisyResidual&& residual) {
     CheckNotStopped(options.counting.stop);
     visit(std::move(residual));
@@ -158,7 +169,8 @@ void Measure(const Plan& plan, const EncodedTable& table, const MeasureOptions& 
             const AttributeSet attributes = marginals[k].attributes();
             const Rational variance = IntegerNoiseVariance(plan, attributes);
             TrueResidual residual = transform.Apply(std::move(marginals[k]));
-            noisy[k] = {attributes, AddNoise(std::move(residual), variance, bits()), variance};
+            noisy[k] = {attributes, AddNoise(std::move(residual), variance, bits_of_thread()),
+                        variance};
           });
         });
         for (auto& residual : noisy) {

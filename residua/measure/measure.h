@@ -8,7 +8,6 @@
 #include "residua/measure/counting_options.h"
 #include "residua/measure/encoded_table.h"
 #include "residua/measure/measurements.h"
-#include "residua/noise/bit_source.h"
 
 namespace residua {
 
@@ -23,8 +22,6 @@ struct WaitingOptions {
 struct MeasureOptions {
   CountingOptions counting;
   WaitingOptions waiting;
-  // The random bits of the calling thread; the operating system's, unless a test says otherwise.
-  std::function<BitSource&()> bits_of_thread;
   // Called on the calling thread with the number of sets measured so far.
   std::function<void(int64_t)> on_measured = {};
 };
@@ -40,16 +37,45 @@ Rational IntegerNoiseVariance(const Plan& plan, const AttributeSet& set);
 // before any budget is spent.
 void CheckNoiseIsMeasurable(const Plan& plan);
 
-// Refuses beforehand what Measure would refuse for a table of that many rows: a domain that is not
-// public, noise beyond the sampler, tables beyond the memory, residuals beyond 128 bits.
-void CheckMeasurable(const Plan& plan, int64_t num_rows, const MeasureOptions& options);
+// A plan that VerifyPlan accepted: it costs what it states. Nothing else is measured. It refers to
+// the plan, which must stay as it is while this is used.
+class VerifiedPlan {
+ public:
+  explicit VerifiedPlan(const Plan& plan);
+  explicit VerifiedPlan(Plan&& plan) = delete;
+
+  const Plan& plan() const { return *plan_; }
+
+ private:
+  const Plan* plan_;
+};
+
+// A plan that can be measured on a table of `num_rows` rows. What Measure refuses is refused when
+// this is made: a domain that is not public, noise beyond the sampler, tables beyond the memory,
+// residuals beyond 128 bits. Threads may share it.
+class MeasurablePlan {
+ public:
+  MeasurablePlan(const VerifiedPlan& verified, int64_t num_rows, const CountingOptions& counting);
+
+  const Plan& plan() const { return verified_.plan(); }
+  int64_t num_rows() const { return num_rows_; }
+  const std::vector<AttributeSet>& sets() const { return sets_; }  // its MeasuredSets
+
+ private:
+  VerifiedPlan verified_;
+  int64_t num_rows_;
+  std::vector<AttributeSet> sets_;
+};
 
 // Counts, transforms, adds noise: each set of the plan's closure is passed to `visit` once, on the
-// calling thread. No true count survives.
+// calling thread. No true count survives. Error{kBadInput} for a table of another number of rows.
 //
 // What is published is a function of the plan and the noisy values. How the sets are counted does
 // depend on the number of rows, so the result must not show it: sets come in the order of
 // MeasuredSets, and their values InLeastWidth.
+void Measure(const MeasurablePlan& plan, const EncodedTable& table, const MeasureOptions& options,
+             const std::function<void(NoisyResidual&&)>& visit);
+// The same for a plan that was not verified yet.
 void Measure(const Plan& plan, const EncodedTable& table, const MeasureOptions& options,
              const std::function<void(NoisyResidual&&)>& visit);
 

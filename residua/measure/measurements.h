@@ -29,6 +29,7 @@ NoisyValues InLeastWidth(std::vector<Int128> values);
 int64_t NumResidualRows(const ResidualBasis& basis);
 
 // The complete result of measuring a plan: the residual of every attribute set of its closure.
+// Threads may share it while nobody changes it.
 struct Measurements {
   Plan plan;
   std::map<AttributeSet, NoisyResidual> residuals;

@@ -6,6 +6,7 @@
 
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
+#include "residua/base/toml_text.h"
 
 namespace residua {
 namespace {
@@ -69,6 +70,8 @@ bool SameQueries(const Attribute& a, const Attribute& b) {
   }
   return true;
 }
+
+std::string SpecKey(const Attribute& attribute) { return "attributes." + TomlKey(attribute.name); }
 
 int64_t NumValueCells(const Attribute& attribute) {
   return attribute.size - (attribute.encoding.null_cell ? 1 : 0);

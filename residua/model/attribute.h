@@ -45,6 +45,9 @@ struct Attribute {
 // Whether the two have equal sizes and query matrices. Names, also of groups, do not matter.
 bool SameQueries(const Attribute& a, const Attribute& b);
 
+// What a spec calls it: attributes.age, or attributes."net income".
+std::string SpecKey(const Attribute& attribute);
+
 // The number of cells that values have: all but the null cell.
 int64_t NumValueCells(const Attribute& attribute);
 

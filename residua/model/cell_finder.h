@@ -28,7 +28,8 @@ struct FoundCell {
 };
 
 // Finds the cells of an attribute's values by its encoding, which must have no fault; bare codes
-// are the integers from 0. Data and questions both use it: no other code maps values to cells.
+// are the integers from 0. Data and questions both use it: no other code maps values to cells. It
+// does not change, so threads may share it.
 class CellFinder {
  public:
   // Keeps views of `attribute`.

@@ -28,6 +28,7 @@ Domain::Domain(std::vector<Attribute> attributes) : attributes_(std::move(attrib
       Fail(ErrorKind::kTooLarge, "attribute '{}' has {} cells; at most {} are supported",
            attribute.name, attribute.size, kMaxAttributeSize);
     }
+    CheckEncoding(attribute.encoding, attribute.size, SpecKey(attribute));
   }
 }
 

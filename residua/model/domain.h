@@ -11,7 +11,8 @@
 namespace residua {
 
 // The attributes of a table, in order. Public knowledge: never inferred from data at release time.
-// Invariant: names are distinct and non-empty, every size is between 2 and kMaxAttributeSize.
+// Invariant: names are distinct and non-empty, every size is between 2 and kMaxAttributeSize, and
+// every encoding passes CheckEncoding. It does not change, so that threads may share it.
 class Domain {
  public:
   // 2^40: more than any attribute of a table has, small enough that n^2 is exact in 128 bits.

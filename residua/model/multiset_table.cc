@@ -3,26 +3,37 @@
 #include <algorithm>
 
 namespace residua {
-namespace {
 
-uint64_t Hash(std::span<const int> list) {
-  uint64_t hash = 0x9e3779b97f4a7c15u + list.size();
-  for (const int item : list) {
-    hash = (hash ^ static_cast<uint64_t>(item)) * 0xff51afd7ed558ccdu;
-    hash ^= hash >> 32;
-  }
+// The finaliser of SplitMix64.
+uint64_t MultisetTable::HashOf(int item) {
+  uint64_t z = (static_cast<uint64_t>(item) + 1) * 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+uint64_t MultisetTable::HashOf(std::span<const int> list) {
+  uint64_t hash = 0;
+  for (const int item : list) hash += HashOf(item);
   return hash;
 }
 
-}  // namespace
+template <typename Predicate>
+size_t MultisetTable::Slot(uint64_t hash, const Predicate& is_wanted) const {
+  const size_t mask = slots_.size() - 1;
+  size_t slot = hash & mask;
+  while (slots_[slot] >= 0 && !is_wanted((*this)[slots_[slot]])) slot = (slot + 1) & mask;
+  return slot;
+}
 
 size_t MultisetTable::Slot(std::span<const int> list) const {
-  const size_t mask = slots_.size() - 1;
-  size_t slot = Hash(list) & mask;
-  while (slots_[slot] >= 0 && !std::ranges::equal((*this)[slots_[slot]], list)) {
-    slot = (slot + 1) & mask;
-  }
-  return slot;
+  return Slot(HashOf(list),
+              [&](std::span<const int> other) { return std::ranges::equal(other, list); });
+}
+
+std::optional<int64_t> MultisetTable::IndexIn(size_t slot) const {
+  if (slots_[slot] < 0) return std::nullopt;
+  return slots_[slot];
 }
 
 void MultisetTable::Grow() {
@@ -43,9 +54,12 @@ int64_t MultisetTable::Insert(std::span<const int> list) {
 
 std::optional<int64_t> MultisetTable::Find(std::span<const int> list) const {
   if (slots_.empty()) return std::nullopt;
-  const int64_t index = slots_[Slot(list)];
-  if (index < 0) return std::nullopt;
-  return index;
+  return IndexIn(Slot(list));
+}
+
+std::optional<int64_t> MultisetTable::FindHash(uint64_t hash) const {
+  if (slots_.empty()) return std::nullopt;
+  return IndexIn(Slot(hash, [&](std::span<const int> other) { return HashOf(other) == hash; }));
 }
 
 }  // namespace residua

@@ -26,19 +26,8 @@ constexpr size_t kMaxCachedSamplers = 256;
 // Random words taken at a time by the brick loop: 2 KB, on the stack.
 constexpr size_t kBlockWords = 256;
 
-// 64-bit draws: 2^63 is then at least 128 standard deviations away, exceeded with probability below
-// 2^-11000.
-bool Fits64Bits(const Rational& variance) { return variance <= Rational(Integer(1) << 112); }
-
 const Rational& Validated(const Rational& variance) {
-  if (variance < MinDiscreteGaussianVariance()) {
-    Fail(ErrorKind::kBadInput, "variance: {:.6g} is below 0.01, the smallest discrete Gaussian",
-         variance.get_d());
-  }
-  if (variance > MaxDiscreteGaussianVariance()) {
-    Fail(ErrorKind::kTooLarge, "variance: {:.6g} is above 2^126, the largest discrete Gaussian",
-         variance.get_d());
-  }
+  CheckDiscreteGaussianVariance(variance);
   return variance;
 }
 
@@ -55,9 +44,9 @@ Out Narrow(Int128 value) {
 
 template <typename Out>
 void CheckFits(const Rational& variance) {
-  if (std::is_same_v<Out, int64_t> && !Fits64Bits(variance)) {
-    Fail(ErrorKind::kTooLarge, "variance: {:.6g} is above 2^112; draw it into 128-bit integers",
-         variance.get_d());
+  if (std::is_same_v<Out, int64_t> && variance > MaxNarrowDiscreteGaussianVariance()) {
+    Fail(ErrorKind::kTooLarge, "variance: {:.6g} is above 2^{}; draw it into 128-bit integers",
+         variance.get_d(), kLog2MaxNarrowVariance);
   }
 }
 

@@ -42,14 +42,7 @@ void MeanSquare(const BigFloat& rate, BigFloat* mean) {
 }  // namespace
 
 double DiscreteGaussianVariance(const Rational& variance_parameter) {
-  if (variance_parameter < MinDiscreteGaussianVariance()) {
-    Fail(ErrorKind::kBadInput, "variance: {:.6g} is below 0.01, the smallest discrete Gaussian",
-         variance_parameter.get_d());
-  }
-  if (variance_parameter > MaxDiscreteGaussianVariance()) {
-    Fail(ErrorKind::kTooLarge, "variance: {:.6g} is above 2^126, the largest discrete Gaussian",
-         variance_parameter.get_d());
-  }
+  CheckDiscreteGaussianVariance(variance_parameter);
   BigFloat rate(kPrecision);
   BigFloat result(kPrecision);
   if (variance_parameter <= Rational(1, 5)) {

@@ -51,9 +51,8 @@ class ClosestSearch {
       AttributeSet set = chosen_;
       std::sort(set.begin(), set.end());
       const bool is_maximal =
-          std::none_of(found_.begin(), found_.end(), [&](const AttributeSet& larger) {
-            return std::includes(larger.begin(), larger.end(), set.begin(), set.end());
-          });
+          std::none_of(found_.begin(), found_.end(),
+                       [&](const AttributeSet& larger) { return IsSubset(set, larger); });
       if (is_maximal) found_.push_back(std::move(set));
       return true;
     }

@@ -20,12 +20,12 @@ constexpr int kNormSteps = 20;
 
 bool Has(size_t mask, size_t k) { return (mask >> k & 1) != 0; }
 
-AttributeSet SubsetOf(const AttributeSet& set, size_t mask) {
-  AttributeSet subset;
-  for (size_t k = 0; k < set.size(); ++k) {
-    if (Has(mask, k)) subset.push_back(set[k]);
-  }
-  return subset;
+// Calls visit(mask, subset) for every subset but the empty one and the set itself.
+template <typename Visit>
+void ForEachMargin(const AttributeSet& set, const Visit& visit) {
+  ForEachSubset(set, [&](size_t mask, std::span<const int> subset) {
+    if (!subset.empty() && subset.size() < set.size()) visit(mask, subset);
+  });
 }
 
 // The norm of a symmetric positive semidefinite matrix.
@@ -85,16 +85,17 @@ JointCovariance::JointCovariance(const ResidualIndex& index, std::span<const Att
     Table table{attributes, entries[all]->variance, std::vector<size_t>(all), {}, {}};
     table.margin_begin.resize(all);
     int64_t num_margin_cells = 0;
-    for (size_t mask = 1; mask < all; ++mask) {
-      const AttributeSet subset = SubsetOf(attributes, mask);
+    ForEachMargin(attributes, [&](size_t mask, std::span<const int> subset) {
       const auto id = static_cast<size_t>(sets.Insert(subset));
-      if (id == shared_.size()) shared_.push_back({subset, entries[mask]->variance, {}, {}});
+      if (id == shared_.size()) {
+        shared_.push_back({{subset.begin(), subset.end()}, entries[mask]->variance, {}, {}});
+      }
       shared_[id].parts.emplace_back(tables_.size(), num_margin_cells);
       shared_[id].values.resize(static_cast<size_t>(index.NumCells(subset)));
       table.shared[mask] = id;
       table.margin_begin[mask] = num_margin_cells;
       num_margin_cells += static_cast<int64_t>(shared_[id].values.size());
-    }
+    });
     table.margins.resize(static_cast<size_t>(num_margin_cells));
     tables_.push_back(std::move(table));
     begin_.push_back(CheckedAdd(begin_.back(), index.NumCells(attributes)));
@@ -105,11 +106,10 @@ int64_t JointCovariance::NumBytes(const ResidualIndex& index,
                                   std::span<const AttributeSet> tables) {
   int64_t num_values = 0;
   for (const AttributeSet& attributes : tables) {
-    for (size_t mask = 1; mask + 1 < size_t{1} << attributes.size(); ++mask) {
+    ForEachMargin(attributes, [&](size_t, std::span<const int> subset) {
       // The margin, and at most as much for the set itself.
-      num_values =
-          CheckedAdd(num_values, CheckedMultiply(2, index.NumCells(SubsetOf(attributes, mask))));
-    }
+      num_values = CheckedAdd(num_values, CheckedMultiply(2, index.NumCells(subset)));
+    });
   }
   return CheckedMultiply(num_values, static_cast<int64_t>(sizeof(double)));
 }

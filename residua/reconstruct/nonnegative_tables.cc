@@ -226,15 +226,10 @@ class DualAscent {
     }
     // f of the product tables: set by set, each once.
     MultisetTable sets;
-    AttributeSet part;
     for (const AttributeSet& table : tables_) {
-      for (size_t mask = 1; mask < size_t{1} << table.size(); ++mask) {
-        part.clear();
-        for (size_t k = 0; k < table.size(); ++k) {
-          if ((mask >> k & 1) != 0) part.push_back(table[k]);
-        }
-        sets.Insert(part);
-      }
+      ForEachSubset(table, [&](size_t, std::span<const int> part) {
+        if (!part.empty()) sets.Insert(part);
+      });
     }
     std::vector<double> distance(static_cast<size_t>(sets.size()));
     ParallelFor(int64_t{0}, sets.size(), [&](int64_t id) {
@@ -366,9 +361,8 @@ NonnegativeTables ReconstructNonnegative(const ResidualIndex& index,
 std::vector<double> CountsOf(const NonnegativeTables& tables, const Domain& domain,
                              const AttributeSet& table) {
   const auto from =
-      std::find_if(tables.tables.begin(), tables.tables.end(), [&](const AttributeSet& larger) {
-        return std::includes(larger.begin(), larger.end(), table.begin(), table.end());
-      });
+      std::find_if(tables.tables.begin(), tables.tables.end(),
+                   [&](const AttributeSet& larger) { return IsSubset(table, larger); });
   if (from == tables.tables.end()) {
     Fail(ErrorKind::kBadInput, "{} is part of none of the non-negative tables",
          SetName(domain, table));

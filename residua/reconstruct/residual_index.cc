@@ -120,26 +120,19 @@ void ResidualIndex::FindSubsets(const AttributeSet& table,
     Fail(ErrorKind::kTooLarge, "a table of {} attributes; at most {} can be reconstructed",
          table.size(), kMaxOrder);
   }
-  const size_t num_subsets = size_t{1} << table.size();
-  entries->resize(num_subsets);
-  int subset[kMaxOrder];
-  // The full set first: without it there is no table.
-  for (size_t mask = num_subsets; mask-- > 0;) {
-    size_t size = 0;
-    for (size_t k = 0; k < table.size(); ++k) {
-      if ((mask >> k & 1) != 0) subset[size++] = table[k];
+  const auto find = [&](std::span<const int> subset) {
+    const Entry* entry = Find(subset);
+    if (entry != nullptr) return entry;
+    std::string closest;
+    for (const AttributeSet& set : ClosestMeasured(*this, table, 3)) {
+      closest += (closest.empty() ? "; the closest that are: " : ", ") + SetName(domain_, set);
     }
-    const Entry* entry = Find(std::span<const int>(subset, size));
-    if (entry == nullptr) {
-      std::string closest;
-      for (const AttributeSet& set : ClosestMeasured(*this, table, 3)) {
-        closest += (closest.empty() ? "; the closest that are: " : ", ") + SetName(domain_, set);
-      }
-      Fail(ErrorKind::kBadInput, "the table {} was not measured{}", SetName(domain_, table),
-           closest);
-    }
-    (*entries)[mask] = entry;
-  }
+    Fail(ErrorKind::kBadInput, "the table {} was not measured{}", SetName(domain_, table), closest);
+  };
+  find(table);  // first: if it is missing, so is the table
+  entries->resize(size_t{1} << table.size());
+  ForEachSubset(table,
+                [&](size_t mask, std::span<const int> subset) { (*entries)[mask] = find(subset); });
 }
 
 ResidualIndex IndexResiduals(const Plan& plan, std::span<const NoisyResidual> residuals) {

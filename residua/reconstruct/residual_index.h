@@ -23,7 +23,8 @@ struct ResidualView {
 // The measured residuals by attribute set, checked once: what reconstruction and every answer are
 // made from. It refers to the values and does not copy them, so they must outlive it.
 // Invariant: every set is strictly increasing and there is at most one residual for each, of as
-// many values as its matrices have rows; every variance is positive and finite.
+// many values as its matrices have rows; every variance is positive and finite. It does not change,
+// so that threads may share it.
 class ResidualIndex {
  public:
   // `basis_of_attribute` has one for each attribute of the domain.

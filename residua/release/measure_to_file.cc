@@ -13,8 +13,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The rows as they will be counted, and all that could be refused without a ledger, refused.
-EncodedTable ReadRows(const MeasureRequest& request) {
+// The rows as they will be counted, and the plan that can be measured on them: all that could be
+// refused without a ledger is refused.
+struct MeasurableRows {
+  EncodedTable table;
+  MeasurablePlan plan;
+};
+
+MeasurableRows ReadRows(const MeasureRequest& request, const VerifiedPlan& verified) {
   const Plan& plan = request.plan.plan;
   const std::stop_token& stop = request.options.counting.stop;
   ReadResult read = ReadEncodedTable(request.places.data, plan.domain, plan.protection,
@@ -23,9 +29,9 @@ EncodedTable ReadRows(const MeasureRequest& request) {
                                        if (request.on_rows) request.on_rows(num_rows);
                                      });
   if (request.on_read) request.on_read(read.report);
-  CheckMeasurable(plan, read.table.num_rows(), request.options);
+  MeasurablePlan measurable(verified, read.table.num_rows(), request.options.counting);
   CheckNotStopped(stop);
-  return std::move(read.table);
+  return {std::move(read.table), std::move(measurable)};
 }
 
 // The spend as one ledger has it.
@@ -91,11 +97,14 @@ MeasureOutcome OutcomeOf(const Accounts& accounts, bool made_ledger, bool was_me
   return outcome;
 }
 
+VerifiedPlan Verified(const MeasureRequest& request) {
+  return AtPlace(request.plan_name, [&] { return VerifiedPlan(request.plan.plan); });
+}
+
 // The plan itself; what was measured of it before is not judged again.
 void CheckPlan(const MeasureRequest& request) {
+  if (fs::exists(request.output)) return;
   AtPlace(request.plan_name, [&] {
-    VerifyPlan(request.plan.plan);
-    if (fs::exists(request.output)) return;
     CheckDomainIsPublic(request.plan.plan.domain);
     CheckNoiseIsMeasurable(request.plan.plan);
   });
@@ -138,9 +147,9 @@ std::string EntriesInWords(const Accounts& accounts) {
 Words HowToForgive(const Accounts& accounts) {
   Words words;
   for (const Account& account : accounts) {
-    if (!words.empty()) words.emplace_back(" and ");
-    words.emplace_back(
-        Phrase{Phrase::Kind::kForgive, {fmt::format("{}", account.entry), account.path.string()}});
+    const Phrase forgive{Phrase::Kind::kForgive,
+                         {fmt::format("{}", account.entry), account.path.string()}};
+    words = words.empty() ? Words{forgive} : Joined({words, {" and "}, {forgive}});
   }
   return words;
 }
@@ -149,18 +158,13 @@ Words HowToForgive(const Accounts& accounts) {
 Error StaysReserved(const std::exception& failure, bool resumes, const Accounts& accounts) {
   const auto* error = dynamic_cast<const Error*>(&failure);
   const bool is_stopped = error != nullptr && error->kind() == ErrorKind::kStopped;
-  Words remedy = error != nullptr ? error->remedy() : Words();
-  const auto append = [&](const Words& words) {
-    remedy.insert(remedy.end(), words.begin(), words.end());
-  };
-  if (!remedy.empty()) append({"; "});
-  append(WordsOf("the spend stays reserved as {}: ", EntriesInWords(accounts)));
-  if (resumes) {
-    append({"fix it and run the same command again; it continues without spending twice"});
-  } else {
-    append({"if nothing of it was published, say so with "});
-    append(HowToForgive(accounts));
-  }
+  const Words own = error != nullptr ? error->remedy() : Words();
+  const Words what_now =
+      resumes ? Words{"fix it and run the same command again; it continues without spending twice"}
+              : Joined({{"if nothing of it was published, say so with "}, HowToForgive(accounts)});
+  const Words remedy =
+      Joined({own, own.empty() ? Words() : Words{"; "},
+              WordsOf("the spend stays reserved as {}: ", EntriesInWords(accounts)), what_now});
   return Error(is_stopped ? ErrorKind::kStopped : ErrorKind::kIo,
                error != nullptr ? error->place() : Words(),
                error != nullptr ? error->problem() : Words{MessageOf(failure)}, remedy);
@@ -182,20 +186,18 @@ void Reserve(const MeasureRequest& request, const std::string& temporary, Accoun
 }
 
 // Passes every noisy residual to `visit`, once the spend is in every ledger, then calls `finish`.
-void MeasureReserved(const MeasureRequest& request, const EncodedTable& table,
+void MeasureReserved(const MeasureRequest& request, const MeasurableRows& rows,
                      const Accounts& accounts, const std::function<void(NoisyResidual&&)>& visit,
                      const std::function<void()>& finish) {
-  const Plan& plan = request.plan.plan;
   if (request.on_reserved) request.on_reserved();
   try {
-    const auto num_sets = static_cast<int64_t>(MeasuredSets(plan).size());
     MeasureOptions options = request.options;
     // Where the file goes, there is room for its values.
     if (!request.output.empty()) options.waiting.folder = FolderOf(request.output);
     options.on_measured = [&](int64_t num_measured) {
-      if (request.on_sets) request.on_sets(num_measured, num_sets);
+      if (request.on_sets) request.on_sets(num_measured, std::ssize(rows.plan.sets()));
     };
-    Measure(plan, table, options, visit);
+    Measure(rows.plan, rows.table, options, visit);
     finish();
   } catch (const std::exception& error) {
     throw StaysReserved(error, request.resume, accounts);
@@ -312,16 +314,22 @@ Ledger::Spend SpendOf(const PlanFile& file, const fs::path& output) {
 }
 
 MeasureForecast CheckMeasuring(const MeasureRequest& request) {
+  const VerifiedPlan verified = Verified(request);
   CheckPlan(request);
   Accounts accounts = AccountsOf(request, SpendOf(request.plan, request.output));
   const bool measures = FindWork(request, &accounts).kind == Work::Kind::kMeasure;
   const Account& chosen = accounts.front();
   const bool is_reserved =
       request.resume && chosen.ledger && chosen.ledger->Find(chosen.spend).has_value();
-  return {measures && !is_reserved, PathBeside(accounts, measures)};
+  return {verified, measures && !is_reserved, PathBeside(accounts, measures)};
 }
 
 MeasureOutcome MeasureToFile(const MeasureRequest& request) {
+  return MeasureToFile(request, Verified(request));
+}
+
+MeasureOutcome MeasureToFile(const MeasureRequest& request, const VerifiedPlan& verified) {
+  RESIDUA_CHECK(&verified.plan() == &request.plan.plan);
   CheckPlan(request);
   Accounts accounts = AccountsOf(request, SpendOf(request.plan, request.output));
   const Work work = FindWork(request, &accounts);
@@ -329,13 +337,13 @@ MeasureOutcome MeasureToFile(const MeasureRequest& request) {
   if (work.kind == Work::Kind::kPutInPlace) return PutInPlace(request, work.temporary, &accounts);
 
   const bool makes_ledger = !accounts.front().ledger;
-  const EncodedTable table = ReadRows(request);
+  const MeasurableRows rows = ReadRows(request, verified);
   MeasurementWriter writer(request.output, request.plan);
   FileInProgress& file = writer.file();
   Reserve(request, fs::path(file.path()).filename(), &accounts);
   if (request.resume) RemoveLeftovers(request, accounts);
   MeasureReserved(
-      request, table, accounts, [&](NoisyResidual&& residual) { writer.Write(residual); },
+      request, rows, accounts, [&](NoisyResidual&& residual) { writer.Write(residual); },
       [&] {
         if (fs::exists(request.output)) FailExists(request.output);
         writer.Complete();
@@ -357,17 +365,18 @@ MeasureOutcome MeasureToFile(const MeasureRequest& request) {
 
 MeasureOutcome MeasureToMemory(const MeasureRequest& request, std::vector<NoisyResidual>* into) {
   RESIDUA_CHECK(!request.resume);
+  const VerifiedPlan verified = Verified(request);
   CheckPlan(request);
   Ledger::Spend spend = SpendOf(request.plan, kInMemory);
   spend.output = kInMemory;  // and no path
   Accounts accounts = AccountsOf(request, spend);
   CheckNew(request, &accounts);
   const bool makes_ledger = !accounts.front().ledger;
-  const EncodedTable table = ReadRows(request);
+  const MeasurableRows rows = ReadRows(request, verified);
   Reserve(request, std::string(kInMemory), &accounts);
   std::vector<NoisyResidual> residuals;
   MeasureReserved(
-      request, table, accounts,
+      request, rows, accounts,
       [&](NoisyResidual&& residual) { residuals.push_back(std::move(residual)); }, [] {});
   Confirm(&accounts);
   *into = std::move(residuals);

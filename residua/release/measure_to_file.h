@@ -45,6 +45,7 @@ struct MeasureOutcome {
 // Refuses now what MeasureToFile would refuse before it reads the data. A front end asks its user
 // after that.
 struct MeasureForecast {
+  VerifiedPlan plan;                         // of the request
   bool spends = false;                       // not if the file is there, or its spend in the ledger
   std::filesystem::path ledger_beside = {};  // as of MeasureOutcome
 };
@@ -72,6 +73,8 @@ MeasureForecast CheckMeasuring(const MeasureRequest& request);
 // put in place, so that one spend covers what is. Not so a spend that was reserved by a version
 // which put the file in place first.
 MeasureOutcome MeasureToFile(const MeasureRequest& request);
+// The same with the request's plan, verified before.
+MeasureOutcome MeasureToFile(const MeasureRequest& request, const VerifiedPlan& verified);
 
 // The same into memory, for callers that ask before they save: `request.output` and `resume` are
 // unused, and the ledger calls the place kInMemory. The spend is confirmed once every residual is

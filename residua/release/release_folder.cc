@@ -106,7 +106,8 @@ bool MakeFolder(const fs::path& path) {
 
 // Measures into the folder. What is refused before anything is spent leaves no trace of it, if it
 // is new.
-MeasureOutcome MeasureInto(const ReleaseFolder& folder, bool is_new, MeasureRequest request) {
+MeasureOutcome MeasureInto(const ReleaseFolder& folder, bool is_new, const VerifiedPlan& verified,
+                           MeasureRequest request) {
   const bool made_plan = !fs::exists(folder.plan);
   bool is_spent = !made_plan;
   for (const fs::path& unfinished : {folder.plan, folder.tables, folder.summary}) {
@@ -116,7 +117,7 @@ MeasureOutcome MeasureInto(const ReleaseFolder& folder, bool is_new, MeasureRequ
     if (made_plan) WritePlan(folder.plan, request.plan);
     request.resume = true;
     request.on_reserved = [&] { is_spent = true; };
-    return MeasureToFile(request);
+    return MeasureToFile(request, verified);
   } catch (...) {
     std::error_code ignored;
     if (!is_spent) fs::remove(folder.plan, ignored);
@@ -178,7 +179,7 @@ ReleaseOutcome MakeRelease(const ReleaseRequest& request) {
 
   const bool is_new = MakeFolder(folder.path);
   const FolderLock lock(folder.path);
-  MeasureOutcome measured = MeasureInto(folder, is_new, measure);
+  MeasureOutcome measured = MeasureInto(folder, is_new, forecast.plan, measure);
   TablesWritten written = PublishTables(tables);
   const ReleaseFacts facts{measured.balance.granted, measured.spent_before,
                            request.confidence,       written.num_tables,

@@ -8,20 +8,6 @@
 namespace residua {
 namespace {
 
-// Calls visit(subset, whether it is all of `set`) for every subset.
-template <typename Visit>
-void ForEachSubset(const AttributeSet& set, const Visit& visit) {
-  AttributeSet subset;
-  const uint64_t all = (uint64_t{1} << set.size()) - 1;
-  for (uint64_t mask = 0; mask <= all; ++mask) {
-    subset.clear();
-    for (size_t k = 0; k < set.size(); ++k) {
-      if ((mask >> k & 1) != 0) subset.push_back(set[k]);
-    }
-    visit(subset, mask == all);
-  }
-}
-
 void CheckMeasured(const Plan& plan, const AttributeSet& table) {
   if (plan.mechanisms.Find(OrbitOf(plan.classes, table))) return;
   std::string closest;
@@ -43,8 +29,8 @@ NeededSets FindNeeded(const Plan& plan, const std::vector<AttributeSet>& tables)
   NeededSets needed;
   for (const AttributeSet& table : tables) {
     CheckMeasured(plan, table);
-    ForEachSubset(table, [&](const AttributeSet& subset, bool is_table) {
-      if (!is_table) needed.shared.Insert(subset);
+    ForEachSubset(table, [&](size_t, std::span<const int> subset) {
+      if (subset.size() < table.size()) needed.shared.Insert(subset);
     });
   }
   for (const AttributeSet& table : tables) {
@@ -151,7 +137,7 @@ std::vector<NoisyResidual> ReadSubsets(const MeasurementFile& file,
   MultisetTable needed;
   for (const AttributeSet& table : tables) {
     CheckMeasured(file.plan(), table);
-    ForEachSubset(table, [&](const AttributeSet& subset, bool) { needed.Insert(subset); });
+    ForEachSubset(table, [&](size_t, std::span<const int> subset) { needed.Insert(subset); });
   }
   std::vector<NoisyResidual> residuals;
   file.ForEach([&](NoisyResidual&& residual) {

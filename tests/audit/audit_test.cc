@@ -11,7 +11,7 @@
 #include "residua/data/data_source.h"
 #include "residua/files/plan_file.h"
 #include "residua/files/spec.h"
-#include "residua/measure/measure.h"
+#include "residua/measure/measure_with_bits.h"
 #include "residua/measure/residual_transform.h"
 #include "residua/measure/true_counts.h"
 #include "residua/noise/secure_bits.h"
@@ -48,11 +48,12 @@ Published Show(const Domain& domain, const std::vector<NoisyResidual>& residuals
   return published;
 }
 
-Published Publish(const Plan& plan, const EncodedTable& table, const MeasureOptions& options) {
+Published Publish(const MeasurablePlan& plan, const EncodedTable& table,
+                  const MeasureOptions& options) {
   std::vector<NoisyResidual> residuals;
   Measure(plan, table, options,
           [&](NoisyResidual&& residual) { residuals.push_back(std::move(residual)); });
-  return Show(plan.domain, residuals);
+  return Show(plan.plan().domain, residuals);
 }
 
 double RhoOf(const Rational& pcost) { return pcost.get_d() / 2; }
@@ -88,8 +89,10 @@ class AuditTest : public FolderTest {
   }
 
   audit::Release ReleaseOf(const Plan& plan, const std::vector<Cells>& extra) {
-    auto table = std::make_shared<const EncodedTable>(TableWith(plan, extra));
-    return [this, plan, table] { return Publish(plan, *table, options_); };
+    const auto table = std::make_shared<const EncodedTable>(TableWith(plan, extra));
+    const auto kept = std::make_shared<const Plan>(plan);
+    const MeasurablePlan measurable(VerifiedPlan(*kept), table->num_rows(), {});
+    return [this, kept, measurable, table] { return Publish(measurable, *table, options_); };
   }
 
   double BoundFor(const Plan& plan, const Cells& cell) {
@@ -199,13 +202,17 @@ class SeededPublisher {
     std::vector<std::unique_ptr<DeterministicBits>> sources;
     MeasureOptions options;
     options.counting.num_threads = 1;
-    options.bits_of_thread = [&]() -> BitSource& {
+    const auto bits_of_thread = [&]() -> BitSource& {
       const uint64_t seed = seed_of_(num_releases_, sources.size());
       sources.push_back(std::make_unique<DeterministicBits>(seed));
       return *sources.back();
     };
     ++num_releases_;
-    return Publish(plan_, table, options);
+    std::vector<NoisyResidual> residuals;
+    MeasureWithBits(MeasurablePlan(VerifiedPlan(plan_), table.num_rows(), {}), table, options,
+                    bits_of_thread,
+                    [&](NoisyResidual&& residual) { residuals.push_back(std::move(residual)); });
+    return Show(plan_.domain, residuals);
   }
 
  private:
@@ -293,7 +300,8 @@ class ContributionAudit : public AuditTest {
     return [this, file, protection] {
       const ReadResult read =
           ReadEncodedTable({file, "", ""}, plan_.domain, protection, ThreadSecureBits());
-      return Publish(plan_, read.table, options_);
+      return Publish(MeasurablePlan(VerifiedPlan(plan_), read.table.num_rows(), {}), read.table,
+                     options_);
     };
   }
 

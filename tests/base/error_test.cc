@@ -32,6 +32,31 @@ TEST(Error, HasPlaceProblemAndRemedyAsTheFormatReads) {
   EXPECT_TRUE(bare.remedy().empty());
 }
 
+TEST(Error, JoinsWordsAndKeepsTheirPhrases) {
+  const Words words = Joined({{"do "}, {}, {Phrase{Phrase::Kind::kNameData}, ", or "}, {"stop"}});
+  EXPECT_EQ(words.size(), 4u);
+  EXPECT_EQ(PlainWords(words), "do say where it is, or stop");
+  EXPECT_TRUE(Joined({}).empty());
+}
+
+TEST(Error, GetsItsPlaceUnlessItsFileIsNamed) {
+  const auto message = [](const auto& work) -> std::string {
+    try {
+      AtPlace("a.toml:3: key", "a.toml", work);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const auto fail = [](std::string_view place) {
+    Fail(ErrorKind::kBadInput, "{}: is wrong", place);
+  };
+  EXPECT_EQ(message([] { Fail(ErrorKind::kBadInput, "is wrong"); }), "a.toml:3: key: is wrong");
+  EXPECT_EQ(message([&] { fail("b.csv"); }), "a.toml:3: key: b.csv: is wrong");
+  EXPECT_EQ(message([&] { fail("a.toml:2"); }), "a.toml:2: is wrong");
+  EXPECT_EQ(message([] {}), "");
+}
+
 TEST(Error, TakesNoMarksFromArguments) {
   const Error error = Thrown("{}: no '{}'; look at {}", "a: b; c",
                              std::string("x\x1e"

@@ -9,11 +9,11 @@
 #include <random>
 
 #include "residua/base/error.h"
+#include "residua/base/toml_text.h"
 #include "residua/data/data_source.h"
 #include "residua/draft/column_summary.h"
 #include "residua/draft/round_cuts.h"
 #include "residua/files/spec.h"
-#include "residua/text/toml_text.h"
 #include "tests/fixtures/folder_test.h"
 
 namespace residua {

@@ -10,6 +10,7 @@
 
 #include "residua/base/error.h"
 #include "residua/measure/counting.h"
+#include "residua/measure/measure_with_bits.h"
 #include "residua/measure/residual_transform.h"
 #include "residua/measure/true_counts.h"
 #include "residua/select/select.h"
@@ -45,11 +46,16 @@ Plan SmallPlan(const Domain& domain, int order, const Rational& pcost) {
       {domain, {{{MarginalRule::Kind::kUpTo, order}}, {}}, {}, BudgetFromPcost(pcost), {}});
 }
 
-MeasureOptions Deterministic(DeterministicBits* bits) {
-  MeasureOptions options;
+MeasurablePlan MeasurableOn(const Plan& plan, const EncodedTable& table) {
+  return MeasurablePlan(VerifiedPlan(plan), table.num_rows(), {});
+}
+
+// Measures with noise that can be repeated.
+void MeasureWith(DeterministicBits* bits, const MeasurablePlan& plan, const EncodedTable& table,
+                 const std::function<void(NoisyResidual&&)>& visit, MeasureOptions options = {}) {
   options.counting.num_threads = 1;
-  options.bits_of_thread = [bits]() -> BitSource& { return *bits; };
-  return options;
+  MeasureWithBits(
+      plan, table, options, [bits]() -> BitSource& { return *bits; }, visit);
 }
 
 // The true integer residuals of every measured set.
@@ -72,8 +78,9 @@ void CheckNoise(const Domain& domain) {
   const auto truth = TrueResiduals(plan, table);
   std::map<AttributeSet, std::vector<int64_t>> noise;
   DeterministicBits bits(2);
+  const MeasurablePlan measurable = MeasurableOn(plan, table);
   for (int trial = 0; trial < 60000; ++trial) {
-    Measure(plan, table, Deterministic(&bits), [&](NoisyResidual&& residual) {
+    MeasureWith(&bits, measurable, table, [&](NoisyResidual&& residual) {
       const auto& values = std::get<std::vector<int64_t>>(residual.values);
       const auto& exact = truth.at(residual.attributes);
       ASSERT_EQ(values.size(), exact.size());
@@ -111,8 +118,9 @@ TEST(MeasureTest, BaseMechanismsHaveTheirCovariance) {
   constexpr int kTrials = 60000;
   DeterministicBits bits(4);
   std::map<AttributeSet, Eigen::MatrixXd> draws;
+  const MeasurablePlan measurable = MeasurableOn(plan, table);
   for (int trial = 0; trial < kTrials; ++trial) {
-    Measure(plan, table, Deterministic(&bits), [&](NoisyResidual&& residual) {
+    MeasureWith(&bits, measurable, table, [&](NoisyResidual&& residual) {
       const auto& values = std::get<std::vector<int64_t>>(residual.values);
       Eigen::MatrixXd& samples = draws[residual.attributes];
       if (samples.size() == 0) samples.resize(static_cast<long>(values.size()), kTrials);
@@ -258,11 +266,12 @@ TEST(MeasureTest, ValuesThatWaitInAFileComeBackAsTheyWere) {
     const EncodedTable table = RandomTable(domain, 1000, random);
     const auto measure = [&](int64_t memory_bytes) {
       DeterministicBits bits(7);
-      MeasureOptions options = Deterministic(&bits);
+      MeasureOptions options;
       options.waiting.memory_bytes = memory_bytes;
       std::vector<NoisyValues> all;
-      Measure(plan, table, options,
-              [&](NoisyResidual&& residual) { all.push_back(std::move(residual.values)); });
+      MeasureWith(
+          &bits, MeasurableOn(plan, table), table,
+          [&](NoisyResidual&& residual) { all.push_back(std::move(residual.values)); }, options);
       return all;
     };
     const std::vector<NoisyValues> in_memory = measure(int64_t{1} << 30);
@@ -279,7 +288,7 @@ TEST(MeasureTest, NoiseBeyond64BitsMakesWideValues) {
   const EncodedTable table = RandomTable(domain, 1000, random);
   DeterministicBits bits(7);
   bool any_wide = false;
-  Measure(plan, table, Deterministic(&bits), [&](NoisyResidual&& residual) {
+  MeasureWith(&bits, MeasurableOn(plan, table), table, [&](NoisyResidual&& residual) {
     const auto* wide = std::get_if<std::vector<Int128>>(&residual.values);
     if (wide == nullptr) return;
     any_wide = true;
@@ -340,6 +349,38 @@ TEST(MeasureTest, RefusesADomainReadFromTheData) {
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kRefused);
   }
+  EXPECT_EQ(num_visits, 0);
+}
+
+// Nobody has to verify a plan before it is measured.
+TEST(MeasureTest, RefusesAPlanThatCostsMoreThanItStates) {
+  const Domain domain = DomainOfSizes({3, 2});
+  Plan plan = SmallPlan(domain, 2, 1);
+  std::mt19937_64 random(8);
+  const EncodedTable table = RandomTable(domain, 10, random);
+  int num_visits = 0;
+  EXPECT_NO_THROW(Measure(plan, table, {}, [&](NoisyResidual&&) { ++num_visits; }));
+  EXPECT_EQ(num_visits, 4);
+  for (Rational& variance : plan.variances) variance /= 4;
+  try {
+    Measure(plan, table, {}, [&](NoisyResidual&&) { ++num_visits; });
+    ADD_FAILURE() << "measured";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kRefused);
+  }
+  EXPECT_EQ(num_visits, 4);
+}
+
+// What was checked for few rows may not fit many.
+TEST(MeasureTest, RefusesATableOfAnotherSizeThanThePlanWasCheckedFor) {
+  const Domain domain = DomainOfSizes({3, 2});
+  const Plan plan = SmallPlan(domain, 2, 1);
+  std::mt19937_64 random(8);
+  const EncodedTable table = RandomTable(domain, 10, random);
+  const MeasurablePlan for_nine(VerifiedPlan(plan), 9, {});
+  EXPECT_EQ(for_nine.sets(), MeasuredSets(plan));
+  int num_visits = 0;
+  EXPECT_THROW(Measure(for_nine, table, {}, [&](NoisyResidual&&) { ++num_visits; }), Error);
   EXPECT_EQ(num_visits, 0);
 }
 

@@ -41,5 +41,34 @@ TEST(DomainTest, CellsReadFromTheDataAreRefusedByName) {
             0);
 }
 
+std::string RefusalOf(const Attribute& attribute) {
+  try {
+    const Domain domain({attribute});
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kBadInput);
+    return error.what();
+  }
+  return "";
+}
+
+// Whoever has a Domain need not check its encodings.
+TEST(DomainTest, HoldsNoEncodingWithAFault) {
+  const auto with = [](const Encoding& encoding, int64_t size) {
+    return Attribute{"net income", size, QueryKind::kIdentity, encoding};
+  };
+  EXPECT_EQ(RefusalOf(with({}, 3)), "");
+  EXPECT_EQ(RefusalOf(with({IntegerEncoding{0, 2}}, 3)), "");
+  EXPECT_EQ(RefusalOf(with({ValueEncoding{{"x", "y"}}, true, OutsidePolicy::kNull}, 3)), "");
+
+  EXPECT_EQ(RefusalOf(with({IntegerEncoding{0, 9}}, 3)),
+            "attributes.\"net income\".size is 3, and the encoding has 10 cells");
+  EXPECT_EQ(RefusalOf(with({CutEncoding{{2, 1}}}, 3)),
+            "attributes.\"net income\".cuts must increase strictly");
+  EXPECT_EQ(RefusalOf(with({ValueEncoding{{"x", "x"}}}, 2)),
+            "attributes.\"net income\".values lists 'x' twice");
+  EXPECT_EQ(RefusalOf(with({{}, false, OutsidePolicy::kNull}, 2)),
+            "attributes.\"net income\".outside \"null\" needs null = true beside it");
+}
+
 }  // namespace
 }  // namespace residua

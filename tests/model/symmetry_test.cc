@@ -118,5 +118,35 @@ TEST(MultisetTableTest, FindsWhatWasInsertedAmongMany) {
   EXPECT_FALSE(table.Find(std::vector<int>{}).has_value());
 }
 
+TEST(MultisetTableTest, FindsAListByTheSumOfItsItemsHashes) {
+  MultisetTable table;
+  EXPECT_FALSE(table.FindHash(0).has_value());
+  for (int i = 0; i < 60; ++i) {
+    for (int j = i; j < 60; ++j) table.Insert(std::vector<int>{i, j});
+  }
+  for (int64_t k = 0; k < table.size(); ++k) {
+    const uint64_t hash = MultisetTable::HashOf(table[k][0]) + MultisetTable::HashOf(table[k][1]);
+    EXPECT_EQ(hash, MultisetTable::HashOf(table[k]));
+    EXPECT_EQ(table.FindHash(hash), k);
+  }
+  EXPECT_FALSE(table.FindHash(MultisetTable::HashOf(7)).has_value());
+  EXPECT_FALSE(table.FindHash(0).has_value()) << "the empty list";
+}
+
+TEST(AttributeSetTest, HasASubsetForEachMask) {
+  const AttributeSet set = {2, 5, 9};
+  std::vector<AttributeSet> subsets;
+  ForEachSubset(set, [&](size_t mask, std::span<const int> subset) {
+    EXPECT_EQ(mask, subsets.size());
+    subsets.emplace_back(subset.begin(), subset.end());
+    EXPECT_TRUE(IsSubset(subsets.back(), set));
+  });
+  EXPECT_EQ(subsets,
+            (std::vector<AttributeSet>{{}, {2}, {5}, {2, 5}, {9}, {2, 9}, {5, 9}, {2, 5, 9}}));
+  ForEachSubset({}, [&](size_t, std::span<const int> subset) { EXPECT_TRUE(subset.empty()); });
+  EXPECT_FALSE(IsSubset({2, 4}, set));
+  EXPECT_FALSE(IsSubset(set, {2, 5}));
+}
+
 }  // namespace
 }  // namespace residua

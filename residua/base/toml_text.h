@@ -5,9 +5,6 @@
 
 namespace residua {
 
-// Whether TOML accepts `name` as a key without quotes.
-bool IsBareTomlKey(std::string_view name);
-
 // "it is \"so\"": UTF-8 text as a TOML string on one line.
 std::string TomlString(std::string_view text);
 

@@ -1,11 +1,13 @@
-#include "residua/text/toml_text.h"
+#include "residua/base/toml_text.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 namespace residua {
+namespace {
 
+// Whether TOML takes `name` as a key without quotes.
 bool IsBareTomlKey(std::string_view name) {
   const auto is_bare = [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' ||
@@ -13,6 +15,8 @@ bool IsBareTomlKey(std::string_view name) {
   };
   return !name.empty() && std::all_of(name.begin(), name.end(), is_bare);
 }
+
+}  // namespace
 
 std::string TomlString(std::string_view text) {
   std::string quoted = "\"";
