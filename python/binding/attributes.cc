@@ -155,7 +155,9 @@ class AttributeReader {
       return builder->AddGroup(name, parts);
     }
     for (const nb::handle value : ListOf(group, place)) {
-      const std::string text = ValueTextOf(value, place);
+      // 1.0 is the cell 1, as in a spec file.
+      const std::string text =
+          PyFloat_Check(value.ptr()) ? NumberTextOf(value, place) : ValueTextOf(value, place);
       parts.push_back(About(place, [&] { return builder->AddValue(text, name); }));
     }
     return builder->AddGroup(name, parts);

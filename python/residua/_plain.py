@@ -51,5 +51,6 @@ def matrix(rows: npt.ArrayLike, argument: str) -> Array:
         return np.array(rows, dtype=float, ndmin=2)
     except (TypeError, ValueError, OverflowError) as error:
         raise Error(
-            f"{argument}: not a matrix of numbers: {error}; give one row per query, each with one number per cell"
+            f"{argument}: not a matrix of numbers: {error}; "
+            "give one row per query, each with one number per cell"
         ) from None

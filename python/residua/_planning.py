@@ -57,7 +57,8 @@ def _as_spec(what: Domain | Spec | str | os.PathLike[str], more: Mapping[str, An
         return Spec(what, **more)
     if not isinstance(what, Spec | str | os.PathLike):
         raise _residua.Error(
-            f"what: expected a residua.Domain, a residua.Spec or the path of a spec file, found {type(what).__name__}"
+            "what: expected a residua.Domain, a residua.Spec or the path of a spec file, "
+            f"found {type(what).__name__}"
         )
     spec = what if isinstance(what, Spec) else Spec.read(what)
     return spec.replace(**more) if more else spec

@@ -167,6 +167,11 @@ class TestNumbers:
             ["x", "y"], ["x", "y"],
         ]
 
+    def test_groups_of_floats(self):
+        groups = {"low": np.array([1.0, 2.0]), "high": [3.0, np.float32(4)]}
+        assert_both_ways(rs.Spec(rs.Domain(a=rs.integers(1, 4, hierarchy=groups)), marginals=1, rho=1))
+        assert rs.load_plan("plan.json").labels("a") == ["1", "2", "3", "4", "low", "high"]
+
     def test_weights(self):
         for weight in [2.5, "5/2", Fraction(5, 2), Decimal("2.5"), np.float32(2.5)]:
             spec = rs.Spec(rs.Domain(a=3, b=2), marginals=1, tables={"a": weight}, rho=1)
