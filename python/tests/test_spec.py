@@ -174,7 +174,7 @@ class TestNumbers:
 
     def test_weights(self):
         for weight in [2.5, "5/2", Fraction(5, 2), Decimal("2.5"), np.float32(2.5)]:
-            spec = rs.Spec(rs.Domain(a=3, b=2), marginals=1, tables={"a": weight}, rho=1)
+            spec = rs.Spec(rs.Domain(age=3, b=2), marginals=1, tables={"age": weight}, rho=1)
             rs.plan(spec).save("plan.json")
             assert '"weight":2.5' in Path("plan.json").read_text().replace(" ", "")
 
