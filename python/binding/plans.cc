@@ -11,7 +11,6 @@
 
 #include "python/binding/arrays.h"
 #include "python/binding/bindings.h"
-#include "python/binding/described.h"
 #include "python/binding/job.h"
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
@@ -66,13 +65,12 @@ ConvexLoss LossOf(const nb::object& function, std::vector<size_t> order) {
   };
 }
 
-PlanFile MakePlan(const DescribedSpec& described, const std::string& basis, double tolerance,
+PlanFile MakePlan(const Spec& spec, const std::string& basis, double tolerance,
                   const nb::object& loss) {
   if (!(tolerance > 0) || !(tolerance < 1)) {
     Fail(ErrorKind::kBadInput, "tolerance is {}; it must lie between 0 and 1, such as 1e-6",
          tolerance);
   }
-  const Spec spec = ParseDescribed(described);
   CheckWorkload(spec.domain, spec.workload);
   if (!spec.target) {
     Fail(ErrorKind::kBadInput,

@@ -17,7 +17,8 @@ True
 
 from residua._attributes import Attribute, Domain, cuts, integers, size, values
 from residua._ledger import Balance, Ledger
-from residua._planning import Basis, Plan, Privacy, load_plan, plan
+from residua._plan import Basis, Plan, Privacy, load_plan
+from residua._planning import plan
 from residua._release import Comparison, Estimate, Interval, Release, load, verify
 from residua._residua import Error, Refused, version
 from residua._spec import Spec

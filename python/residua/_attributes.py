@@ -1,4 +1,4 @@
-"""What a table's columns can hold: public knowledge, said before any data is read."""
+"""What the columns of a table can hold: public knowledge, stated before any data is read."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
+from residua._plain import matrix, plain
 from residua._residua import Error
 
 Queries = str | npt.ArrayLike
@@ -18,8 +18,8 @@ Queries = str | npt.ArrayLike
 class Attribute:
     """One column: its cells, and the questions asked along it.
 
-    Made by :func:`integers`, :func:`cuts`, :func:`values` and :func:`size`. `entries` are the keys
-    of its section in a spec file.
+    Made by :func:`integers`, :func:`cuts`, :func:`values` and :func:`size`. `entries` are the
+    entries of its section in a spec file; a matrix is a numpy array in place of a file's name.
 
     >>> import residua as rs
     >>> rs.integers(0, 99, queries="prefix").entries
@@ -27,6 +27,20 @@ class Attribute:
     """
 
     entries: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        entries = {key: item for key, item in self.entries.items() if key != "custom"}
+        entries = plain(entries)
+        if "custom" in self.entries:
+            entries["custom"] = _matrices(self.entries["custom"])
+        object.__setattr__(self, "entries", entries)
+
+
+def _matrices(custom: Any) -> Any:
+    if not isinstance(custom, Mapping):
+        return custom
+    argument = {"matrix": "queries"}
+    return {str(key): matrix(rows, argument.get(key, str(key))) for key, rows in custom.items()}
 
 
 def _attribute(
@@ -42,14 +56,19 @@ def _attribute(
         entries["null"] = True
     if outside != "error":
         entries["outside"] = outside
+    is_matrix = not isinstance(queries, str)
+    if hierarchy is not None and (is_matrix or queries not in ("identity", "hierarchy")):
+        raise Error("both queries and hierarchy are given; keep one")
+    if strategy is not None and not is_matrix:
+        raise Error("strategy is given without a matrix of queries; pass the matrix as queries")
     if hierarchy is not None:
         entries["queries"] = "hierarchy"
         entries["hierarchy"] = hierarchy
-    elif not isinstance(queries, str):
+    elif is_matrix:
         entries["queries"] = "custom"
-        entries["custom"] = {"matrix": np.atleast_2d(np.asarray(queries, dtype=float))}
+        entries["custom"] = {"matrix": queries}
         if strategy is not None:
-            entries["custom"]["strategy"] = np.atleast_2d(np.asarray(strategy, dtype=float))
+            entries["custom"]["strategy"] = strategy
     elif queries != "identity":
         entries["queries"] = queries
     return Attribute(entries)
@@ -65,13 +84,14 @@ def integers(
     hierarchy: Mapping[str, Any] | None = None,
     strategy: npt.ArrayLike | None = None,
 ) -> Attribute:
-    """A cell for each whole number from `first` to `last`.
+    """One cell for each whole number from `first` to `last`.
 
-    `queries`: "identity" (the counts), "prefix" (how many are at most k), "range" (from j to k), or
-    a matrix with one row per question and one column per cell; with a matrix, `strategy` may say which rows
-    are measured. `hierarchy` groups cells, ``{"minors": [0, 1, ...], "adults": [...]}``.
-    `null`: one more cell, for missing values. `outside`: what happens to other values, "error",
-    "clamp", "drop" or "null".
+    `queries` is "identity" (the counts), "prefix" (how many are at most k), "range" (how many are
+    from j to k), or a matrix with one row per query and one column per cell. With a matrix,
+    `strategy` may be another matrix: the rows to measure. `hierarchy` puts cells into groups, as in
+    ``{"minors": [0, 1, ...], "adults": [...]}``; a group may hold groups. `null=True` adds a cell
+    for missing values. `outside` says what happens to other values: "error", "clamp", "drop" or
+    "null".
 
     >>> import residua as rs
     >>> people = rs.Domain(age=rs.integers(0, 99, queries="prefix", outside="clamp"))
@@ -89,9 +109,10 @@ def cuts(
     hierarchy: Mapping[str, Any] | None = None,
     strategy: npt.ArrayLike | None = None,
 ) -> Attribute:
-    """Cells up to the first cut, between one and the next, and above the last.
+    """One cell up to the first cut, one between each cut and the next, and one above the last.
 
-    A number that equals a cut lies below it. The other arguments are those of :func:`integers`.
+    A number that equals a cut belongs to the cell below the cut. The other arguments are those of
+    :func:`integers`.
 
     >>> import residua as rs
     >>> people = rs.Domain(income=rs.cuts(10_000, 25_000, 50_000, queries="prefix"))
@@ -111,10 +132,10 @@ def values(
     hierarchy: Mapping[str, Any] | None = None,
     strategy: npt.ArrayLike | None = None,
 ) -> Attribute:
-    """A cell for each listed value: texts, whole numbers, or True and False.
+    """One cell for each listed value: texts, whole numbers, or True and False.
 
-    Values are compared with the data as text. A plain list in :class:`Domain` means the same. The
-    other arguments are those of :func:`integers`.
+    Values are compared with the data as text. In :class:`Domain`, a list means the same. The other
+    arguments are those of :func:`integers`.
 
     >>> import residua as rs
     >>> people = rs.Domain(
@@ -135,7 +156,8 @@ def values(
 def size(
     cells: int, *, queries: Queries = "identity", null: bool = False, outside: str = "error"
 ) -> Attribute:
-    """So many cells, 0 to `cells` - 1, for exploring; a plain number in :class:`Domain` means the same.
+    """This many cells, numbered from 0, for trying things out. In :class:`Domain`, a number means
+    the same.
 
     >>> import residua as rs
     >>> rs.Domain(a=rs.size(7), b=4).sizes
@@ -157,10 +179,11 @@ def _num_cells(entries: Mapping[str, Any]) -> int:
 
 
 class Domain(Mapping[str, Attribute]):
-    """The columns that are asked about, in order, each with the values that it can have.
+    """The columns to release, in order, each with the values that it can have.
 
-    Public knowledge: never read from the data that is released. Lists stand for :func:`values`,
-    numbers for :func:`size`. Names that are no Python names go into a dictionary.
+    The domain is public knowledge; never read it from the data that you release. A list means
+    :func:`values` and a number means :func:`size`. Put names that are not valid in Python into a
+    dictionary.
 
     >>> import residua as rs
     >>> people = rs.Domain(

@@ -1,4 +1,4 @@
-"""Rows from whatever holds them, handed to the library without a copy where Arrow allows it."""
+"""Rows from a DataFrame, an Arrow table or a file, without a copy where Arrow allows it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from residua._residua import Error
 
 @dataclass(frozen=True)
 class Rows:
-    """A capsule with an Arrow stream, or the path of a file, or neither: what the plan says."""
+    """A capsule with an Arrow stream, or the path of a file. With neither, the plan says where the
+    data is."""
 
     stream: Any = None
     source: str = ""
 
 
 def rows_of(data: Any, columns: Sequence[str]) -> Rows:
-    """`columns` are those that will be read; no others are converted."""
+    """The rows of `data`. Only `columns` are converted."""
     if data is None:
         return Rows()
     if isinstance(data, str | os.PathLike):
@@ -41,8 +42,8 @@ def rows_of(data: Any, columns: Sequence[str]) -> Rows:
 
 
 def _selected(data: Any, columns: Sequence[str]) -> Any:
-    """Those columns alone of a table that can select, so that no other is converted; where one is
-    missing, all of them, for the message that names them."""
+    """Only these columns, if the table can select them, so that no other is converted. If one is
+    missing, all columns, for the message that lists them."""
     if isinstance(data, pa.Table):
         names = data.column_names
     elif _is_polars(data):

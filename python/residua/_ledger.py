@@ -14,7 +14,7 @@ from residua._spec import Number
 
 
 class Balance(NamedTuple):
-    """What may be spent in all, and what was, as rho; exact.
+    """What was granted and what was spent, both as rho and exact.
 
     >>> import residua as rs
     >>> rs.Balance(1, 0.5).granted
@@ -26,10 +26,10 @@ class Balance(NamedTuple):
 
 
 class Ledger:
-    """The ledger of one data set: an SQLite file, the command line's own.
+    """The ledger of one data set: an SQLite file, which the command line uses too.
 
-    Measuring makes it, with the budget of the first plan, and writes every spend before noise is
-    drawn. More is granted by a person, with a reason.
+    The first measurement makes it and grants the budget of its plan. Every spend is written before
+    noise is drawn. A person can grant more, with a reason.
 
     >>> import residua as rs, pandas as pd
     >>> plan = rs.plan(rs.Domain(sex=["female", "male"]), marginals=1, rho=1)
@@ -46,9 +46,9 @@ class Ledger:
         _residua.ledger_balance(self.path)
 
     def entries(self) -> pd.DataFrame:
-        """Every line: id, kind (granted, reserved, spent, forgiven, refused), time (UTC), rho,
-        delta, the exact pcost, the plan's digest, what it was for, for which neighbours, and a
-        note if another ledger has the spend as well.
+        """One row per entry: id, kind (granted, reserved, spent, forgiven, refused), time (UTC),
+        rho, delta, the exact pcost, the digest of the plan, what it was for, for which neighbours,
+        and a note if another ledger has the spend as well.
 
         A spend is "reserved" before noise is drawn and "spent" when it is done; both count.
 
@@ -64,7 +64,7 @@ class Ledger:
 
     @property
     def balance(self) -> Balance:
-        """What may be spent in all, and what was, as rho.
+        """What was granted and what was spent, as rho.
 
         >>> import residua as rs
         >>> granted, spent = rs.Ledger(example_ledger()).balance
@@ -75,7 +75,7 @@ class Ledger:
         return Balance(Fraction(granted) / 2, Fraction(spent) / 2)
 
     def grant(self, *, rho: Number, reason: str) -> None:
-        """Adds to what may be spent; the reason stays on record.
+        """Adds to the budget. The reason is recorded.
 
         >>> import residua as rs
         >>> ledger = rs.Ledger(example_ledger())
@@ -90,7 +90,7 @@ class Ledger:
         _residua.ledger_grant(self.path, str(2 * amount), reason)
 
     def forgive(self, entry: int, *, reason: str) -> None:
-        """Stops counting a reserved spend, stating that nothing of it was published.
+        """Stops counting a reserved spend. The reason must say why nothing of it was published.
 
         >>> import residua as rs
         >>> try:

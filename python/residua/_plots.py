@@ -1,4 +1,4 @@
-"""Two figures. matplotlib is asked for only here."""
+"""Two figures. matplotlib is imported only here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A bar for long work, by tqdm if it is installed."""
+"""A progress bar for long work, if tqdm is installed."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _QUIET_SECONDS = 1.0
 
 
 class _Bar:
-    """Measuring as a share of its tables; reading only as time that passes, for the number of rows
-    is a true count, and notebooks keep what they show."""
+    """Measuring shows how many sets are done. Reading shows only the time: the number of rows is a
+    true count, and notebooks keep what they show."""
 
     def __init__(self) -> None:
         self._since = time.monotonic()
@@ -44,10 +44,10 @@ class _Bar:
 
 
 def _make_bar(**options: Any) -> Any:
-    """None if tqdm is not installed. It is asked for only here: work that is soon done needs none."""
+    """None if tqdm is not installed. It is imported only here, when work takes long."""
     try:
         with warnings.catch_warnings():
-            # Of notebooks without widgets, where it then draws text.
+            # It warns in notebooks without widgets, where it draws text instead.
             warnings.simplefilter("ignore")
             from tqdm.auto import tqdm
     except ImportError:
@@ -57,7 +57,8 @@ def _make_bar(**options: Any) -> Any:
 
 @contextlib.contextmanager
 def shower(progress: bool | Show | None) -> Iterator[Show | None]:
-    """What is called with the phase, what is done, and of how much; None shows nothing."""
+    """The function that is called with the phase, the work done and the work in all; None shows
+    nothing."""
     if callable(progress):
         yield progress
         return

@@ -1,4 +1,4 @@
-"""A measurement, and everything that can be asked of it. Asking costs no privacy."""
+"""A release, and the questions that you can ask of it. Asking costs no privacy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from residua import _residua
-from residua._planning import Array, Plan
+from residua._plain import Array
+from residua._plan import Plan
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,10 +33,10 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True)
 class Estimate:
-    """An unbiased estimate, so a signed one, and its exact standard deviation.
+    """An unbiased estimate, which may be negative, and its exact standard deviation.
 
-    Two estimates of one release share noise: their difference is no matter of the two standard
-    deviations. See :meth:`Release.compare`.
+    Two estimates of one release share noise, so the error of their difference does not follow from
+    the two standard deviations. Use :meth:`Release.compare`.
 
     >>> import residua as rs
     >>> [round(end, 3) for end in rs.Estimate(100.0, 10.0).interval(0.95)]
@@ -57,7 +58,7 @@ class Estimate:
         return self.std_dev**2
 
     def interval(self, confidence: float = 0.95) -> Interval:
-        """Holds the true number with this probability.
+        """The interval that contains the true number with this probability.
 
         >>> import residua as rs
         >>> rs.Estimate(0.0, 1.0).interval(0.6827).upper.__round__(3)
@@ -71,8 +72,8 @@ class Estimate:
 class Comparison:
     """Two estimates of one release, with the noise that they share taken into account.
 
-    `ratio` is an interval for the first over the second; None if the second is too near to 0 for its
-    noise. Made by :meth:`Release.compare`.
+    `ratio` is an interval for the first divided by the second; None if the second is too close to 0
+    for its noise. Made by :meth:`Release.compare`.
 
     >>> import residua as rs
     >>> rs.Comparison.__dataclass_fields__.keys() >= {"difference", "ratio"}
@@ -89,7 +90,7 @@ class Comparison:
 
 
 def load(path: str | os.PathLike[str]) -> Release:
-    """Reads a measurement file, the command line's or one that :meth:`Release.save` wrote.
+    """Reads a measurement file, which the command line or :meth:`Release.save` wrote.
 
     >>> import residua as rs, pandas as pd
     >>> plan = rs.plan(rs.Domain(sex=["female", "male"]), marginals="<=1", rho=1)
@@ -102,7 +103,8 @@ def load(path: str | os.PathLike[str]) -> Release:
 
 
 def verify(path: str | os.PathLike[str]) -> None:
-    """Recomputes the privacy cost of a plan or measurement file; :class:`Refused` if it is not so.
+    """Recomputes the privacy cost of a plan or measurement file; raises :class:`Refused` if the
+    file states another.
 
     >>> import residua as rs
     >>> rs.plan(rs.Domain(a=5), marginals=1, rho=1).save("plan.json")
@@ -112,7 +114,7 @@ def verify(path: str | os.PathLike[str]) -> None:
 
 
 class Release:
-    """Noisy measurements, complete by themselves; made by :meth:`Plan.measure` and :func:`load`.
+    """Noisy measurements with their plan. Made by :meth:`Plan.measure` and :func:`load`.
 
     >>> import residua as rs, pandas as pd
     >>> people = pd.DataFrame({"age": [3, 50, 70], "sex": ["female", "male", "male"]})
@@ -139,8 +141,10 @@ class Release:
 
     @property
     def notes(self) -> list[str]:
-        """What reading did to values without a cell: true counts, not for publication, and in no
-        file. Nothing prints them by itself, because notebooks keep what they show.
+        """How many values had no cell when the data was read, and what happened to them.
+
+        These are true counts, not for publication. No file holds them, and nothing prints them
+        unless you ask, because notebooks keep what they show.
 
         >>> import residua as rs, pandas as pd
         >>> domain = rs.Domain(age=rs.integers(0, 99, outside="clamp"))
@@ -153,11 +157,11 @@ class Release:
     def table(
         self, *attributes: str, confidence: float = 0.95, answers: str = "planned"
     ) -> pd.DataFrame:
-        """A table over these attributes; without any, the total.
+        """The table over these attributes; without any, the total.
 
-        One row per answer: one column per attribute, in the domain's order, then `estimate`, `std_dev`,
-        `ci_lower` and `ci_upper`. `answers`: "planned", the attributes' own questions; "prefixes",
-        in place of all ranges; "cells", the counts.
+        One row per answer. The columns are the attributes, in the domain's order, then `estimate`,
+        `std_dev`, `ci_lower` and `ci_upper`. `answers` is "planned" for the attributes' own
+        queries, "prefixes" for prefix sums in place of all ranges, or "cells" for the counts.
 
         >>> release = example_release()
         >>> release.table("age", "sex").columns.tolist()
@@ -170,7 +174,7 @@ class Release:
     def tables(
         self, *, confidence: float = 0.95, answers: str = "planned"
     ) -> Iterator[tuple[tuple[str, ...], pd.DataFrame]]:
-        """Every table that was asked for, one after the other, with its attributes.
+        """Every table of the plan, one after the other, with its attributes.
 
         >>> release = example_release()
         >>> [names for names, table in release.tables()]
@@ -189,7 +193,7 @@ class Release:
                 batch, held = [], 0.0
 
     def estimates(self, *attributes: str, answers: str = "planned") -> Array:
-        """The estimates of a table as a numpy array, an axis an attribute in the domain's order.
+        """The estimates of a table: one axis per attribute, in the domain's order.
 
         >>> release = example_release()
         >>> release.estimates("age", "sex").shape
@@ -200,7 +204,7 @@ class Release:
         return values.reshape(self._shape(table, answers))
 
     def variances(self, *attributes: str, answers: str = "planned") -> Array:
-        """The exact variance of every estimate of a table, likewise.
+        """The exact variance of every estimate of a table, in an array of the same shape.
 
         >>> release = example_release()
         >>> release.variances("sex").shape
@@ -214,12 +218,12 @@ class Release:
         return variances.reshape(shape)
 
     def query(self, question: str | Mapping[str, Any] | None = None, /, **terms: Any) -> Estimate:
-        """The answer to a question nobody planned, on attributes that were measured together.
+        """The answer to any question on attributes that were measured together.
 
-        A term is a value, a list of values, ``(first, last)`` for a range with both ends (None for
-        an open one; a range of cuts begins above its first), or None for missing values. A numpy
-        array weighs every cell of its attribute. In words, as on the command line:
-        ``"age=18..30 sex=female"``.
+        A term is a value, a list of values, a range ``(first, last)`` that includes both ends, or
+        None for missing values. A range may have None at one end. A range of cuts starts above its
+        first number. A numpy array gives every cell of its attribute a weight. A question can also
+        be a text, as on the command line: ``"age=18..30 sex=female"``.
 
         >>> release = example_release()
         >>> adults = release.query(age=(18, 30), sex="female")
@@ -230,14 +234,15 @@ class Release:
         if isinstance(asked, Mapping):
             asked = {**asked, **terms}
         elif terms:
-            raise TypeError("ask in words or by terms, not both")
+            raise TypeError("ask by a text or by terms, not both")
         value, variance = self._release.answer(_worded(asked))
         return Estimate(value, float(np.sqrt(variance)), asked)
 
     def covariance(
         self, first: str | Mapping[str, Any] | Estimate, second: str | Mapping[str, Any] | Estimate
     ) -> float:
-        """Of the answers to two questions: in words, as terms, or as :meth:`query` answered them.
+        """The covariance of the answers to two questions: texts, terms, or answers of
+        :meth:`query`.
 
         >>> release = example_release()
         >>> women, men = release.query(sex="female"), release.query(sex="male")
@@ -253,7 +258,7 @@ class Release:
         *,
         confidence: float = 0.95,
     ) -> Comparison:
-        """The difference, sum and ratio of two answers, with error bars that hold.
+        """The difference, sum and ratio of two answers, with correct error bars.
 
         >>> release = example_release()
         >>> compared = release.compare("sex=female", "sex=male")
@@ -276,8 +281,8 @@ class Release:
         )
 
     def residuals(self, *attributes: str) -> npt.NDArray[Any]:
-        """The noisy integers of one base mechanism: ``basis.matrix`` along each axis of the counts,
-        plus noise; flat, the last attribute fastest.
+        """The noisy integers of one base mechanism, in one dimension; the last attribute varies
+        fastest. They are the counts with ``basis.matrix`` applied along each axis, plus noise.
 
         >>> release = example_release()
         >>> release.residuals("sex").dtype
@@ -289,20 +294,20 @@ class Release:
         return np.asarray(values)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the measurement file: a complete release, to publish and to ask again.
+        """Writes a measurement file, which is complete: publish it, and ask it questions later.
 
         >>> example_release().save("saved.parquet")
         """
         self._release.save(Path(path))
 
     def linear_measurements(self, form: str = "residuals") -> list[Any]:
-        """What Private-PGM estimates synthetic data from: ``mbi.LinearMeasurement`` objects.
+        """The release as ``mbi.LinearMeasurement`` objects, for synthetic data by Private-PGM.
 
-        "residuals": every base mechanism with the linear map that it measures; their noise is
-        independent, as mbi takes it to be, so that its fit weighs all of it right. "marginals": the
-        tables that were asked for, each cell with its standard deviation; tables share noise, which
-        mbi cannot know. Attributes are columns of cell numbers, of sizes ``plan.sizes``. mbi sees
-        little of the total in residuals: give it ``known_total=release.query().value``.
+        With "residuals", each is a base mechanism with the linear map that it measures. Their noise
+        is independent, as mbi assumes, so its fit weighs them correctly. With "marginals", each is
+        a table of the plan. Tables share noise, which mbi cannot know. Attributes are columns of
+        cell numbers, of sizes ``plan.sizes``. Residuals tell mbi little about the total: give it
+        ``known_total=release.query().value``.
 
         Needs mbi (``pip install residua[synthetic]``).
 
@@ -316,7 +321,7 @@ class Release:
     def plot(
         self, *attributes: str, confidence: float = 0.95, answers: str = "planned", ax: Axes | None = None
     ) -> Axes:
-        """Draws a table of one attribute, or of two, a line each, with its intervals as error bars.
+        """Draws a table of one or two attributes, with its intervals as error bars.
 
         Needs matplotlib (``pip install residua[plot]``).
 
@@ -352,7 +357,7 @@ class Release:
         return frames
 
     def _axis(self, attribute: int, answers: str) -> pd.Categorical | npt.NDArray[np.int64]:
-        """One entry an answer: numbers where the cells are numbers, else labels in their order."""
+        """One entry per answer: numbers where the cells are numbers, otherwise labels in order."""
         told = self._plan._attributes[attribute]
         labels = self._plan._file.labels(attribute, answers)
         is_cells = answers == "cells" or told["queries"] == "identity"
@@ -368,7 +373,7 @@ class Release:
 
 
 def _spread(axes: Sequence[Any]) -> list[Any]:
-    """The columns of a table with these axes, the last fastest."""
+    """The columns of a table with these axes; the last axis varies fastest."""
     shape = [len(axis) for axis in axes]
     columns = []
     for k, axis in enumerate(axes):
@@ -386,7 +391,7 @@ def _asked(question: Any) -> Any:
     if not isinstance(question, Estimate):
         return question
     if question.question is None:
-        raise _residua.Error("this estimate was not made by query; ask in words or by terms")
+        raise _residua.Error("this estimate was not made by query; ask by a text or by terms")
     return question.question
 
 
@@ -411,7 +416,7 @@ def _term(name: str, what: Any) -> str:
 
 
 def _worded(question: Any) -> tuple[str, list[tuple[str, list[float]]]]:
-    """The question as the library reads it, and the attributes that have weights."""
+    """The question as text for the library, and the attributes that have weights."""
     if isinstance(question, str):
         return question, []
     words = [_term(n, w) for n, w in question.items() if not isinstance(w, np.ndarray)]

@@ -1,13 +1,11 @@
-"""A spec: what to release, of what data, at what cost. The command line's own file."""
+"""A spec: what to release, from which data, at what cost. The command line reads the same file."""
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import os
-import tempfile
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -17,33 +15,48 @@ import numpy as np
 
 from residua import _residua, _toml
 from residua._attributes import Attribute, Domain
+from residua._plain import plain
 
 Number = int | float | str | Fraction | Decimal
 Tables = Iterable[Iterable[str]] | Mapping[tuple[str, ...], float]
 
 _BUDGETS = ("pcost", "rho", "mu", "epsilon", "max_std_dev", "target_loss")
-_PRIVACY = (*_BUDGETS, "delta", "neighbours", "identifier", "max_rows")
-_WORKLOAD = ("marginals", "tables", "objective", "weights")
-_DATA = ("source", "database", "query", "ledger")
+# The sections of a spec file that hold the arguments of Spec.
+_SECTIONS = {
+    "data": ("source", "database", "query", "ledger"),
+    "privacy": (*_BUDGETS, "delta", "neighbours", "identifier", "max_rows"),
+    "workload": ("marginals", "tables", "objective", "weights"),
+}
 
 
 def _listed(tables: Tables) -> list[Any]:
     if isinstance(tables, Mapping):
-        return [{"attributes": list(names), "weight": weight} for names, weight in tables.items()]
-    return [[names] if isinstance(names, str) else list(names) for names in tables]
+        return [{"attributes": _names(names), "weight": tables[names]} for names in tables]
+    return [_names(names) for names in tables]
+
+
+def _names(names: Iterable[str]) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
 
 
 class Spec:
-    """What to release, of what data, at what cost.
+    """What to release, from which data, at what cost.
 
-    `domain` is a :class:`Domain`. What is asked: `marginals` such as ``"<=2"`` (all tables of up to
-    two columns), ``2`` or ``"cells<=5000"``, and `tables`, lists of columns, or a dictionary of them
-    with weights. At what cost: one of `rho`, `epsilon` with `delta`, `mu`, `pcost`; or `max_std_dev`
-    or `target_loss` for the least budget that is this accurate. ``"1/3"`` and Fractions are taken
-    exactly. `objective`: "sum-variance", "max-variance" or "p-norm=P"; `weights`: "cells",
-    "sqrt-cells" or "equal". `neighbours`: "add-remove" or "replace-one"; `identifier` and
-    `max_rows`, where a person can have several rows. `source`, or `database` with `query`, and
-    `ledger`: where the data and its ledger are.
+    `domain` is a :class:`Domain`.
+
+    The tables: `marginals` is ``"<=2"`` (all tables of up to two columns), ``2`` (all tables of
+    two) or ``"cells<=5000"``. `tables` adds lists of columns, or a dictionary that gives each such
+    tuple a weight.
+
+    The cost: one of `rho`, `epsilon` with `delta`, `mu` and `pcost`; or `max_std_dev` or
+    `target_loss`, for the smallest budget that is this accurate. ``"1/3"`` and Fractions are exact.
+    `objective` is "sum-variance", "max-variance" or "p-norm=P"; `weights` is "cells", "sqrt-cells"
+    or "equal". `neighbours` is "add-remove" or "replace-one". Where a person can have several rows,
+    `identifier` is the column that says whose row it is, and at most `max_rows` of each count.
+
+    The data: `source`, or `database` with `query`, and its `ledger`.
+
+    An error names the argument, such as ``rho`` or ``domain['age'].queries``.
 
     >>> import residua as rs
     >>> people = rs.Domain(age=rs.integers(0, 99), sex=["female", "male"])
@@ -89,7 +102,7 @@ class Spec:
         given = dict(locals())
         if not isinstance(domain, Domain):
             raise _residua.Error(
-                f"a spec begins with a residua.Domain, not with {type(domain).__name__}"
+                f"domain: expected a residua.Domain, found {type(domain).__name__}"
             )
         self._document: dict[str, dict[str, Any]] = {
             "data": {},
@@ -100,12 +113,13 @@ class Spec:
         self.folder = Path.cwd()
         self._file: Path | None = None
         self._original = ""
+        self._described = _residua.spec_of_domain(self._document["attributes"])
+        self._spec = self._described
         self._change(given)
-        self._check()
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
-        """Reads a spec file (TOML), checked as the command line checks it.
+        """Reads a spec file (TOML) and checks it as the command line does.
 
         >>> import residua as rs, pathlib
         >>> _ = pathlib.Path("sexes.toml").write_text('''
@@ -120,50 +134,55 @@ class Spec:
         spec = cls.__new__(cls)
         file = Path(path)
         try:
-            spec._original = file.read_text(encoding="utf-8")
+            spec._original = file.read_bytes().decode("utf-8")
         except FileNotFoundError:
             raise _residua.Error(f"{file}: no such file") from None
         except (OSError, UnicodeDecodeError) as error:
             raise _residua.Error(f"{file}: cannot be read: {error}") from None
         spec.folder = file.parent.absolute()
         spec._file = file
-        _residua.DescribedSpec(spec._original, str(file), True).check()
-        spec._document = {
-            table: dict(entries) for table, entries in tomllib.loads(spec._original).items()
-        }
+        spec._described = spec._spec = _residua.parse_spec(spec._original, str(file))
+        spec._document = tomllib.loads(spec._original.removeprefix("\ufeff"))
+        for name, matrices in spec._spec.matrices().items():
+            spec._document["attributes"][name]["custom"] = matrices
         return spec
 
     def _change(self, given: Mapping[str, Any]) -> None:
-        sections = {"privacy": _PRIVACY, "workload": _WORKLOAD, "data": _DATA}
-        if any(given.get(name) is not None for name in _BUDGETS):
+        changes = {name: item for name, item in given.items() if item is not None}
+        if any(name in changes for name in _BUDGETS):
             for name in _BUDGETS:
-                self._document.setdefault("privacy", {}).pop(name, None)
-        for section, names in sections.items():
+                self._document.get("privacy", {}).pop(name, None)
+        settings: dict[str, Any] = {}
+        for section, names in _SECTIONS.items():
+            entries = self._document.setdefault(section, {})
             for name in names:
-                if (item := given.get(name)) is None:
-                    continue
-                if name == "tables":
-                    item = _listed(item)
-                elif isinstance(item, os.PathLike):
-                    item = os.fspath(item)
-                self._document.setdefault(section, {})[name] = item
-                self._file = None
+                if name in changes:
+                    item = changes[name]
+                    if name == "tables":
+                        item = _listed(item)
+                    elif isinstance(item, os.PathLike):
+                        item = os.fspath(item)
+                    entries[name] = plain(item)
+                    self._file = None
+                if name in entries:
+                    settings[name] = entries[name]
+        if not self._file:
+            self._spec = self._described.with_settings(settings)
 
     def replace(self, **changes: Any) -> Self:
-        """A copy with other arguments; a budget takes the place of the one before.
+        """A copy with other arguments. A new budget replaces the old one.
 
         >>> import residua as rs
         >>> spec = rs.Spec(rs.Domain(sex=["female", "male"]), marginals=1, rho=0.5)
         >>> "mu = 2" in spec.replace(mu=2).text
         True
         """
-        unknown = set(changes) - {*_PRIVACY, *_WORKLOAD, *_DATA}
+        unknown = set(changes).difference(*_SECTIONS.values())
         if unknown:
             raise TypeError(f"a spec has no {', '.join(sorted(unknown))}")
         changed = copy.copy(self)
         changed._document = {table: dict(entries) for table, entries in self._document.items()}
         changed._change(changes)
-        changed._check()
         return changed
 
     @property
@@ -178,14 +197,13 @@ class Spec:
 
     @property
     def tables(self) -> list[tuple[str, ...]]:
-        """The tables asked for, smaller ones first: the order that a `loss` sees them in.
+        """The tables to release, smaller ones first. A `loss` gets them in this order.
 
         >>> import residua as rs
         >>> rs.Spec(rs.Domain(a=2, b=3), marginals="<=2").tables
         [(), ('a',), ('b',), ('a', 'b')]
         """
-        with self._described() as described:
-            return [tuple(names) for names in described.tables()]
+        return [tuple(names) for names in self._spec.tables()]
 
     @property
     def text(self) -> str:
@@ -198,7 +216,7 @@ class Spec:
         return self._original if self._file else _toml.document(self._document)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a spec file for the command line; matrices go into files beside it.
+        """Writes a spec file for the command line. Matrices go into files beside it.
 
         >>> import residua as rs
         >>> rs.Spec(rs.Domain(sex=["female", "male"]), marginals=1, rho=1).save("spec.toml")
@@ -206,52 +224,25 @@ class Spec:
         Fraction(2, 1)
         """
         file = Path(path)
-        document = self._rebased(Path(os.path.relpath(self.folder, file.parent.absolute())))
-        _write_matrices(document, file.parent, file.stem + ".")
-        try:
-            file.write_text(_toml.document(document), encoding="utf-8")
-        except OSError as error:
-            raise _residua.Error(f"{file}: cannot be written: {error.strerror}") from None
-
-    def _rebased(self, folder: Path) -> dict[str, dict[str, Any]]:
-        """The document with paths that led from the spec's folder now leading through `folder`."""
+        folder = Path(os.path.relpath(self.folder, file.parent.absolute()))
         document = copy.deepcopy(self._document)
         data = document.get("data", {})
-        for name in ("source", "database", "ledger"):
-            if name in data:
-                data[name] = os.path.normpath(folder / data[name])
-        for attribute in document["attributes"].values():
-            for name, matrix in attribute.get("custom", {}).items():
-                if isinstance(matrix, str):
-                    attribute["custom"][name] = os.path.normpath(folder / matrix)
-        return document
-
-    def _check(self) -> None:
-        with self._described() as described:
-            described.check()
-
-    @contextlib.contextmanager
-    def _described(self) -> Iterator[_residua.DescribedSpec]:
-        """The spec for the library, which reads matrices from files."""
-        if self._file:
-            yield _residua.DescribedSpec(self._original, str(self._file), True)
-            return
-        with tempfile.TemporaryDirectory() as folder:
-            document = copy.deepcopy(self._document)
-            for attribute in document["attributes"].values():
-                for name, matrix in attribute.get("custom", {}).items():
-                    if isinstance(matrix, str):
-                        attribute["custom"][name] = str(self.folder / matrix)
-            _write_matrices(document, Path(folder), "")
-            text = _toml.document(document)
-            yield _residua.DescribedSpec(text, str(Path(folder, "spec")), False)
+        for name in data.keys() & {"source", "database", "ledger"}:
+            data[name] = os.path.normpath(folder / data[name])
+        try:
+            _write_matrices(document, file)
+            file.write_bytes(_toml.document(document).encode("utf-8"))
+        except OSError as error:
+            raise _residua.Error(
+                f"{error.filename or file}: cannot be written: {error.strerror}"
+            ) from None
 
 
-def _write_matrices(document: Mapping[str, Any], folder: Path, prefix: str) -> None:
-    """Puts the attributes' matrices into files, and the files' names in their places."""
+def _write_matrices(document: Mapping[str, Any], spec: Path) -> None:
+    """Writes the matrices of the attributes beside the spec, and puts the names of the files in
+    their places."""
     for number, attribute in enumerate(document["attributes"].values()):
         for name, matrix in attribute.get("custom", {}).items():
-            if not isinstance(matrix, str):
-                file = f"{prefix}{number}.{name}.csv"
-                np.savetxt(folder / file, matrix, delimiter=",", fmt="%.17g")
-                attribute["custom"][name] = file
+            file = f"{spec.stem}.{number}.{name}.csv"
+            np.savetxt(spec.parent / file, matrix, delimiter=",", fmt="%.17g")
+            attribute["custom"][name] = file

@@ -1,4 +1,4 @@
-"""A release as Private-PGM takes it. mbi is asked for only here."""
+"""A release as measurements for Private-PGM. mbi is imported only here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ResidualQuery:
-    """The linear map of a base mechanism: a matrix along each axis of the marginal, flattened."""
+    """The linear map of a base mechanism: a matrix along each axis of the marginal; the result has
+    one dimension."""
 
     matrices: tuple[tuple[tuple[float, ...], ...], ...]
 
@@ -42,7 +43,7 @@ def linear_measurements(release: Release, form: str) -> list[Any]:
 
 
 def _residual(mbi: Any, release: Release, names: tuple[str, ...]) -> Any:
-    # Divided by the basis's scale, so that numbers keep to what single precision holds.
+    # Divided by the scale of the basis, so that the numbers fit single precision.
     bases = [release.plan.basis(name) for name in names]
     scales = [float(b.squared_sensitivity) ** 0.5 for b in bases]
     scale = float(np.prod(scales))
@@ -54,7 +55,7 @@ def _residual(mbi: Any, release: Release, names: tuple[str, ...]) -> Any:
     values = release.residuals(*names).astype(float) / scale
     stddev = float(variance) ** 0.5 / scale
     if not names:
-        # Of the total itself; mbi looks for such queries to estimate it.
+        # The total itself; mbi looks for such measurements to estimate it.
         return mbi.LinearMeasurement(values, names, stddev=stddev)
     return mbi.LinearMeasurement(values, names, stddev=stddev, query=ResidualQuery(matrices))
 

@@ -1,17 +1,13 @@
-"""TOML as the spec's reader takes it; Python reads TOML and does not write it."""
+"""A spec as TOML, for the command line: Python reads TOML and does not write it."""
 
 from __future__ import annotations
 
-import datetime
 import json
-import numbers
 import re
-from collections.abc import Mapping, Sequence
-from decimal import Decimal
-from fractions import Fraction
+from collections.abc import Mapping
 from typing import Any
 
-from residua._residua import Error
+import numpy as np
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+\Z")
 
@@ -25,27 +21,20 @@ def string(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def value(item: Any, where: str) -> str:
-    """One value on one line; `where` names it in messages."""
+def value(item: Any) -> str:
+    """One value on one line, of the types that :func:`residua._plain.plain` returns."""
     if isinstance(item, str):
         return string(item)
-    if isinstance(item, bool) or type(item).__name__ == "bool":
+    if isinstance(item, bool):
         return "true" if item else "false"
-    if isinstance(item, numbers.Integral):
-        return str(int(item))
-    if isinstance(item, Fraction | Decimal):
-        return string(str(item))
-    if isinstance(item, numbers.Real):
-        return repr(float(item))
-    if isinstance(item, datetime.date):
-        return string(str(item))
+    if isinstance(item, int | float):
+        return repr(item)
     if isinstance(item, Mapping):
-        pairs = (f"{key(str(name))} = {value(inner, where)}" for name, inner in item.items())
+        pairs = (f"{key(name)} = {value(inner)}" for name, inner in item.items())
         return "{ " + ", ".join(pairs) + " }"
-    if isinstance(item, Sequence) or hasattr(item, "tolist"):
-        items = item.tolist() if hasattr(item, "tolist") else item
-        return "[" + ", ".join(value(inner, where) for inner in items) + "]"
-    raise Error(f"{where}: {item!r} is of type {type(item).__name__}; give text, a number, a list or a table of them")
+    if isinstance(item, list | np.ndarray):
+        return "[" + ", ".join(map(value, item if isinstance(item, list) else item.tolist())) + "]"
+    raise TypeError(f"TOML has no {type(item).__name__}")
 
 
 def document(tables: Mapping[str, Mapping[str, Any]]) -> str:
@@ -54,7 +43,7 @@ def document(tables: Mapping[str, Mapping[str, Any]]) -> str:
 
     def section(name: str, entries: Mapping[str, Any]) -> None:
         lines.append(f"[{name}]")
-        lines.extend(f"{key(k)} = {value(v, f'{name}.{k}')}" for k, v in entries.items())
+        lines.extend(f"{key(k)} = {value(v)}" for k, v in entries.items())
         lines.append("")
 
     for table in ("data", "privacy"):

@@ -79,6 +79,9 @@ void CheckGroups(const Attribute& attribute) {
   }
 }
 
+// Planning squares entries; the square of a larger one is no double.
+constexpr double kMaxEntry = 1e154;
+
 void CheckMatrix(const Attribute& attribute, const CellMatrix& matrix, std::string_view what) {
   if (matrix.num_rows < 1 || static_cast<int64_t>(matrix.entries.size()) !=
                                  CheckedMultiply(matrix.num_rows, attribute.size)) {
@@ -88,10 +91,12 @@ void CheckMatrix(const Attribute& attribute, const CellMatrix& matrix, std::stri
          what, attribute.name, matrix.num_rows, matrix.entries.size(), attribute.size);
   }
   for (size_t k = 0; k < matrix.entries.size(); ++k) {
-    if (!std::isfinite(matrix.entries[k])) {
+    if (!(std::abs(matrix.entries[k]) <= kMaxEntry)) {
       Fail(ErrorKind::kBadInput,
-           "the {} matrix of attribute '{}' has the entry {} in row {}; entries must be finite",
-           what, attribute.name, matrix.entries[k], k / static_cast<size_t>(attribute.size) + 1);
+           "the {} matrix of attribute '{}' has the entry {} in row {}; entries must be finite and "
+           "at most {} in size",
+           what, attribute.name, matrix.entries[k], k / static_cast<size_t>(attribute.size) + 1,
+           kMaxEntry);
     }
   }
   for (int64_t cell = 0; cell < attribute.size; ++cell) {

@@ -1,9 +1,5 @@
 #include "residua/files/spec.h"
 
-#include <algorithm>
-#include <functional>
-#include <map>
-
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
 #include "residua/base/number_text.h"
@@ -12,6 +8,7 @@
 #include "residua/files/matrix_file.h"
 #include "residua/files/nesting.h"
 #include "residua/files/toml_reader.h"
+#include "residua/model/hierarchy.h"
 #include "residua/text/choice_text.h"
 #include "residua/text/domain_text.h"
 #include "residua/text/workload_text.h"
@@ -150,66 +147,39 @@ class SpecReader : TomlReader {
     At(table, path, [&] { CheckQueries(*attribute); });
   }
 
-  // Leaves are lists of values, inner groups are tables. Levels are stacked from the lowest up.
   void ReadHierarchy(const toml::node& node, const std::string& key, Attribute* attribute) const {
-    if (!node.is_table())
+    const toml::table* table = node.as_table();
+    if (table == nullptr)
       FailAt(node, key, "must be a table such as {{ north = [\"N1\", \"N2\"] }}");
-    const int64_t num_leaves = NumValueCells(*attribute);
-    std::map<std::string, int64_t> leaves;
-    for (int64_t cell = 0; cell < num_leaves; ++cell) leaves[CellLabel(*attribute, cell)] = cell;
-    std::vector<std::string> group_of(static_cast<size_t>(num_leaves));
-    std::vector<std::pair<int, CellGroup>> groups;  // with their heights
+    HierarchyBuilder builder(*attribute);
+    for (const auto& [name, child] : InFileOrder(*table)) ReadGroup(name, *child, key, &builder);
+    try {
+      attribute->groups = builder.Groups();
+    } catch (const Error& error) {
+      throw Named(error, node, key);
+    }
+  }
 
-    const std::function<std::pair<int, std::vector<int64_t>>(const std::string&, const toml::node&)>
-        read = [&](const std::string& name, const toml::node& child) {
-          std::pair<int, std::vector<int64_t>> below{1, {}};
-          if (const toml::table* inner = child.as_table()) {
-            for (const auto& [inner_name, inner_child] : InFileOrder(*inner)) {
-              const auto [height, cells] = read(inner_name, *inner_child);
-              below.first = std::max(below.first, height + 1);
-              below.second.insert(below.second.end(), cells.begin(), cells.end());
-            }
-          } else {
-            for (const toml::node& item : Array(child, Join(key, name))) {
-              const auto truth = item.value_exact<bool>();
-              const std::string leaf = truth ? (*truth ? "true" : "false") : Number(item, key);
-              const auto place = leaves.find(leaf);
-              if (place == leaves.end()) {
-                FailAt(item, Join(key, name), "lists '{}', which is not a value of the attribute",
-                       leaf);
-              }
-              std::string& group = group_of[static_cast<size_t>(place->second)];
-              if (!group.empty()) {
-                FailAt(item, key, "lists '{}' twice, in '{}' and '{}'; keep one", leaf, group,
-                       name);
-              }
-              group = name;
-              below.second.push_back(place->second);
-            }
-          }
-          std::sort(below.second.begin(), below.second.end());
-          if (!name.empty()) groups.push_back({below.first, CellGroup{name, below.second}});
-          return below;
-        };
-    read("", node);
-    for (const auto& [leaf, cell] : leaves) {
-      if (group_of[static_cast<size_t>(cell)].empty()) {
-        FailAt(node, key, "lacks the value '{}'; put it in a group", leaf);
+  // A list of values, or a table of groups. `key` is the hierarchy's.
+  HierarchyBuilder::Node ReadGroup(const std::string& name, const toml::node& node,
+                                   const std::string& key, HierarchyBuilder* builder) const {
+    std::vector<HierarchyBuilder::Node> parts;
+    if (const toml::table* table = node.as_table()) {
+      for (const auto& [inner_name, inner] : InFileOrder(*table)) {
+        parts.push_back(ReadGroup(inner_name, *inner, key, builder));
+      }
+      return builder->AddGroup(name, parts);
+    }
+    for (const toml::node& item : Array(node, Join(key, name))) {
+      const auto truth = item.value_exact<bool>();
+      const std::string value = truth ? (*truth ? "true" : "false") : Number(item, key);
+      try {
+        parts.push_back(builder->AddValue(value, name));
+      } catch (const Error& error) {
+        throw Named(error, item, Join(key, name));
       }
     }
-    std::stable_sort(groups.begin(), groups.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (auto& entry : groups) {
-      CellGroup& group = entry.second;
-      const bool taken =
-          leaves.contains(group.name) ||
-          std::any_of(attribute->groups.begin(), attribute->groups.end(),
-                      [&](const CellGroup& other) { return other.name == group.name; });
-      if (taken) {
-        FailAt(node, key, "has two groups or values named '{}'; rename one", group.name);
-      }
-      attribute->groups.push_back(std::move(group));
-    }
+    return builder->AddGroup(name, parts);
   }
 
   void ReadCustom(const toml::node& node, const std::string& key, Attribute* attribute) const {

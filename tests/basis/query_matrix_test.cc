@@ -133,6 +133,10 @@ TEST(QueryMatrixTest, BadMatricesAreRefused) {
   EXPECT_NE(message({2, {1, 1, 1, 2, 2, 2}}).find("tells no cells apart"), std::string::npos);
   EXPECT_NE(message({1, {1, nan, 1}}).find("entries must be finite"), std::string::npos);
   EXPECT_NE(message({1, {1, INFINITY, 1}}).find("entries must be finite"), std::string::npos);
+  EXPECT_NE(message({1, {1, -1e155, 1}})
+                .find("the entry -1e+155 in row 1; entries must be finite and "
+                      "at most 1e+154 in size"),
+            std::string::npos);
   EXPECT_NE(message({2, {1, 0, 1, 2, 0, 1}}).find("column 2"), std::string::npos);
   EXPECT_NE(message({2, {1, 1, 0, 0, 1, 1}}).find("add a row of ones"), std::string::npos);
   EXPECT_NE(message({1, {1, 1}}).find("needs 3 columns"), std::string::npos);

@@ -1,0 +1,196 @@
+#include "python/binding/attributes.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "python/binding/arguments.h"
+#include "residua/basis/query_matrix.h"
+#include "residua/files/spec.h"
+#include "residua/model/hierarchy.h"
+#include "residua/text/choice_text.h"
+
+namespace residua::python {
+namespace {
+
+namespace nb = nanobind;
+
+constexpr std::array<std::string_view, 10> kEntries = {
+    "integers", "cuts",    "values",    "size",   "null",
+    "outside",  "queries", "hierarchy", "custom", "check"};
+
+// Reads the entries of one attribute; `place_` is its name in messages.
+class AttributeReader {
+ public:
+  AttributeReader(std::string_view name, const nb::dict& entries)
+      : place_(ItemPlace("domain", name)), entries_(entries) {
+    attribute_.name = name;
+  }
+
+  Attribute Read() {
+    CheckNames();
+    ReadCells();
+    ReadQueries();
+    return std::move(attribute_);
+  }
+
+ private:
+  std::string PlaceOf(std::string_view entry) const { return fmt::format("{}.{}", place_, entry); }
+
+  void CheckNames() const {
+    for (const auto& [key, value] : entries_) {
+      const std::string name = TextOf(key, place_);
+      if (std::find(kEntries.begin(), kEntries.end(), name) != kEntries.end()) continue;
+      Fail(ErrorKind::kBadInput, "{}: '{}' is not known; known are {}", place_, name,
+           fmt::join(kEntries, ", "));
+    }
+  }
+
+  void ReadCells() {
+    Encoding& encoding = attribute_.encoding;
+    int num_encodings = 0;
+    if (const nb::object item = Find(entries_, "integers"); item.is_valid()) {
+      encoding.cells = IntegersOf(item, PlaceOf("integers"));
+      ++num_encodings;
+    }
+    if (const nb::object item = Find(entries_, "cuts"); item.is_valid()) {
+      CutEncoding bins;
+      for (const nb::handle cut : ListOf(item, PlaceOf("cuts"))) {
+        bins.cuts.push_back(DoubleOf(cut, PlaceOf("cuts")));
+      }
+      encoding.cells = std::move(bins);
+      ++num_encodings;
+    }
+    if (const nb::object item = Find(entries_, "values"); item.is_valid()) {
+      ValueEncoding list;
+      for (const nb::handle value : ListOf(item, PlaceOf("values"))) {
+        list.values.push_back(ValueTextOf(value, PlaceOf("values")));
+      }
+      encoding.cells = std::move(list);
+      ++num_encodings;
+    }
+    if (const nb::object item = Find(entries_, "size"); item.is_valid()) {
+      attribute_.size = WholeOf(item, PlaceOf("size"));
+      ++num_encodings;
+    }
+    if (num_encodings != 1) {
+      Fail(ErrorKind::kBadInput, "{}: it needs exactly one of integers, cuts, values and size",
+           place_);
+    }
+    if (const nb::object item = Find(entries_, "null"); item.is_valid()) {
+      encoding.null_cell = TruthOf(item, PlaceOf("null"));
+    }
+    if (const nb::object item = Find(entries_, "outside"); item.is_valid()) {
+      encoding.outside = OutsideOf(TextOf(item, PlaceOf("outside")));
+    }
+    if (const auto fault = FindFault(encoding)) throw fault->error.About(PlaceOf(fault->setting));
+    if (const auto num_cells = NumCells(encoding)) {
+      attribute_.size = *num_cells;
+    } else if (encoding.null_cell && attribute_.size <= Domain::kMaxAttributeSize) {
+      ++attribute_.size;
+    }
+    if (const nb::object item = Find(entries_, "check"); item.is_valid()) {
+      const std::string place = PlaceOf("check");
+      attribute_.read_from_data = AtPlace(place, [&] { return ParseCheck(TextOf(item, place)); });
+    }
+    // A domain of this attribute alone has a sensible name and size.
+    Domain({attribute_});
+  }
+
+  static IntegerEncoding IntegersOf(nb::handle item, const std::string& place) {
+    const nb::list ends = ListOf(item, place);
+    if (ends.size() != 2) Fail(ErrorKind::kBadInput, "{}: give the first and the last", place);
+    return {WholeOf(ends[0], place), WholeOf(ends[1], place)};
+  }
+
+  OutsidePolicy OutsideOf(const std::string& text) const {
+    if (const auto policy = ValueOf(kOutsidePolicies, text)) return *policy;
+    Fail(ErrorKind::kBadInput, "{}: '{}' is not known; choose {}", PlaceOf("outside"), text,
+         Choices(kOutsidePolicies));
+  }
+
+  void ReadQueries() {
+    const std::string place = PlaceOf("queries");
+    if (const nb::object item = Find(entries_, "queries"); item.is_valid()) {
+      attribute_.queries = AtPlace(place, [&] { return ParseQueryKind(TextOf(item, place)); });
+    }
+    const nb::object hierarchy = Find(entries_, "hierarchy");
+    if (hierarchy.is_valid() != (attribute_.queries == QueryKind::kHierarchy)) {
+      Fail(ErrorKind::kBadInput,
+           "{}: hierarchy={{group: [values], ...}} goes with queries=\"hierarchy\"; give both or "
+           "neither",
+           place_);
+    }
+    const nb::object custom = Find(entries_, "custom");
+    if (custom.is_valid() != (attribute_.queries == QueryKind::kCustom)) {
+      Fail(ErrorKind::kBadInput, "{}: custom queries need a matrix; pass it as queries", place_);
+    }
+    if (hierarchy.is_valid()) ReadHierarchy(hierarchy);
+    if (custom.is_valid()) {
+      ReadCustom(DictOf(custom, place));
+    } else {
+      AtPlace(hierarchy.is_valid() ? PlaceOf("hierarchy") : place,
+              [&] { CheckQueries(attribute_); });
+    }
+  }
+
+  void ReadHierarchy(nb::handle item) {
+    const std::string place = PlaceOf("hierarchy");
+    HierarchyBuilder builder(attribute_);
+    for (const auto& [name, group] : DictOf(item, place)) {
+      ReadGroup(TextOf(name, place), group, &builder);
+    }
+    attribute_.groups = About(place, [&] { return builder.Groups(); });
+  }
+
+  // A list of values, or a dictionary of groups.
+  HierarchyBuilder::Node ReadGroup(const std::string& name, nb::handle group,
+                                   HierarchyBuilder* builder) const {
+    const std::string place = ItemPlace(PlaceOf("hierarchy"), name);
+    std::vector<HierarchyBuilder::Node> parts;
+    if (PyDict_Check(group.ptr())) {
+      for (const auto& [inner_name, inner] : nb::borrow<nb::dict>(group)) {
+        parts.push_back(ReadGroup(TextOf(inner_name, place), inner, builder));
+      }
+      return builder->AddGroup(name, parts);
+    }
+    for (const nb::handle value : ListOf(group, place)) {
+      // 1.0 is the cell 1, as in a spec file.
+      const std::string text =
+          PyFloat_Check(value.ptr()) ? NumberTextOf(value, place) : ValueTextOf(value, place);
+      parts.push_back(About(place, [&] { return builder->AddValue(text, name); }));
+    }
+    return builder->AddGroup(name, parts);
+  }
+
+  void ReadCustom(const nb::dict& custom) {
+    const auto read = [&](const nb::object& item, const std::string& place) {
+      return MatrixOf(item.is_valid() ? item : nb::none(), attribute_.size, place);
+    };
+    const std::string place = PlaceOf("queries");
+    attribute_.custom = read(Find(custom, "matrix"), place);
+    AtPlace(place, [&] { CheckQueries(attribute_); });
+    if (const nb::object strategy = Find(custom, "strategy"); strategy.is_valid()) {
+      const std::string strategy_place = PlaceOf("strategy");
+      attribute_.strategy = read(strategy, strategy_place);
+      AtPlace(strategy_place, [&] { CheckQueries(attribute_); });
+    }
+  }
+
+  std::string place_;
+  nb::dict entries_;
+  Attribute attribute_;
+};
+
+}  // namespace
+
+Domain DomainOf(const nb::dict& attributes) {
+  std::vector<Attribute> list;
+  for (const auto& [key, entries] : attributes) {
+    const std::string name = TextOf(key, "domain");
+    list.push_back(AttributeReader(name, DictOf(entries, ItemPlace("domain", name))).Read());
+  }
+  return Domain(std::move(list));
+}
+
+}  // namespace residua::python

@@ -1,0 +1,56 @@
+"""What a caller passed, as Python's own types: the binding and the TOML writer know no others."""
+
+from __future__ import annotations
+
+import datetime
+import numbers
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from residua._residua import Error
+
+Array = npt.NDArray[np.float64]
+
+
+def plain(item: Any) -> Any:
+    """Numbers, texts, lists and dictionaries become Python's own, at every depth; fractions,
+    decimals and dates become texts. Anything else stays, and the binding refuses it by name."""
+    if isinstance(item, bool | np.bool_):
+        return bool(item)
+    if isinstance(item, str):
+        return str.__str__(item)  # of an enumeration's member, its value
+    if isinstance(item, numbers.Integral):
+        return int(item)
+    if isinstance(item, Fraction | Decimal | datetime.date):
+        return str(item)
+    if isinstance(item, numbers.Real):
+        return float(item)
+    if isinstance(item, Mapping):
+        return {_name(key): plain(inner) for key, inner in item.items()}
+    if isinstance(item, Sequence) and not isinstance(item, bytes | bytearray | memoryview):
+        return [plain(inner) for inner in item]
+    if isinstance(item, np.ndarray):
+        return [plain(inner) for inner in np.atleast_1d(item)]
+    if hasattr(item, "tolist") and not isinstance(item, np.generic):
+        return plain(item.tolist())
+    return item
+
+
+def _name(key: Any) -> str:
+    return str.__str__(key) if isinstance(key, str) else str(key)
+
+
+def matrix(rows: npt.ArrayLike, argument: str) -> Array:
+    """A copy, one row per query; `argument` names it in messages."""
+    try:
+        return np.array(rows, dtype=float, ndmin=2)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise Error(
+            f"{argument}: not a matrix of numbers: {error}; "
+            "give one row per query, each with one number per cell"
+        ) from None

@@ -1,0 +1,434 @@
+"""A plan: the noise to add, what it costs and what errors it leads to."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import os
+import warnings
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from residua import _data, _residua
+from residua._plain import Array
+from residua._progress import Show, shower
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from residua._release import Release
+
+
+@dataclass(frozen=True)
+class Privacy:
+    """What a plan costs, in every unit. The floats are rounded up.
+
+    `pcost` is exact and at most `budget_pcost`, the budget. `rho` is the cost in zero-concentrated
+    differential privacy. `epsilon` holds at `delta`, for the discrete noise that residua adds. `mu`
+    would hold if the noise were continuous. `neighbours` says which two data sets a release can
+    hardly tell apart.
+
+    >>> import residua as rs
+    >>> privacy = rs.plan(rs.Domain(sex=["female", "male"]), marginals=1, rho="1/3").privacy
+    >>> privacy.budget_pcost, privacy.pcost <= privacy.budget_pcost
+    (Fraction(2, 3), True)
+    >>> privacy
+    <residua.Privacy: rho 0.333334, epsilon 5.18589 at delta 1e-09; add or remove one row>
+    """
+
+    pcost: Fraction
+    budget_pcost: Fraction
+    rho: float
+    mu: float
+    epsilon: float
+    delta: float
+    neighbours: str
+
+    def __repr__(self) -> str:
+        return (
+            f"<residua.Privacy: rho {_text_above(self.rho)}, "
+            f"epsilon {_text_above(self.epsilon)} at delta {_residua.text_above(repr(self.delta))}; "
+            f"{self.neighbours}>"
+        )
+
+
+def _text_above(number: float) -> str:
+    """Six digits, never below the number."""
+    return _residua.text_above(str(Fraction(number)))
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """The residual basis of one attribute: what is measured of it, and how its answers follow.
+
+    `matrix` holds integers. It is applied to the counts along the axis of the attribute, before
+    noise is added. `queries` is the query matrix, one row per query. A base mechanism of variance v
+    adds this to the covariance of the answers of a table: v times the Kronecker product of
+    `residual_covariance` for its own attributes and `constant_covariance` for the other attributes
+    of the table. `privacy_cost` is the cost at variance 1: `squared_sensitivity` /
+    `variance_factor`.
+
+    >>> import residua as rs
+    >>> plan = rs.plan(rs.Domain(sex=["female", "male"]), marginals=1, rho=1)
+    >>> plan.basis("sex").matrix.tolist()
+    [[1, -1], [-1, 1]]
+    """
+
+    matrix: npt.NDArray[np.int64]
+    queries: Array
+    residual_covariance: Array
+    constant_covariance: Array
+    privacy_cost: float
+    squared_sensitivity: int
+    variance_factor: int
+
+
+def load_plan(path: str | os.PathLike[str]) -> Plan:
+    """Reads a plan file, which the command line or :meth:`Plan.save` wrote. A file that was changed
+    is refused.
+
+    >>> import residua as rs
+    >>> rs.plan(rs.Domain(sex=["female", "male"]), marginals=1, rho=1).save("plan.json")
+    >>> rs.load_plan("plan.json")
+    <residua.Plan: 1 tables of 1 attributes, 2 cells, rho 1>
+    """
+    return Plan(_residua.read_plan(Path(path)), Path(path).parent.absolute())
+
+
+class Plan:
+    """The noise to add, chosen without data. Made by :func:`plan` and :func:`load_plan`.
+
+    >>> import residua as rs
+    >>> plan = rs.plan(rs.Domain(a=5, b=3), marginals="<=2", rho=0.5)
+    >>> plan.rmse < plan.max_std_dev
+    True
+    """
+
+    def __init__(self, file: _residua.PlanFile, folder: Path) -> None:
+        self._file = file
+        self._folder = folder
+        self._attributes = file.attributes()
+        self._summary = file.summary()
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The number of cells of each attribute.
+
+        >>> import residua as rs
+        >>> rs.plan(rs.Domain(a=5, b=3), marginals=1, rho=1).sizes
+        {'a': 5, 'b': 3}
+        """
+        return {a["name"]: a["size"] for a in self._attributes}
+
+    @property
+    def privacy(self) -> Privacy:
+        """What the plan costs.
+
+        >>> import residua as rs
+        >>> rs.plan(rs.Domain(a=5), marginals=1, rho=0.5).privacy.neighbours
+        'add or remove one row'
+        """
+        told = self._file.privacy()
+        told["pcost"] = Fraction(told["pcost"])
+        told["budget_pcost"] = Fraction(told["budget_pcost"])
+        return Privacy(**told)
+
+    @property
+    def loss(self) -> float:
+        """The value of the objective.
+
+        >>> import residua as rs
+        >>> round(rs.plan(rs.Domain(a=5), marginals=1, pcost=1, objective="max-variance").loss, 6)
+        1.0
+        """
+        return float(self._summary["loss"])
+
+    @property
+    def relative_gap(self) -> float:
+        """How far the loss is at most above the least possible with these bases: a proven fraction.
+
+        >>> import residua as rs
+        >>> rs.plan(rs.Domain(a=5, b=3), marginals=2, rho=1).relative_gap < 1e-6
+        True
+        """
+        return float(self._summary["relative_gap"])
+
+    @functools.cached_property
+    def above_lower_bound(self) -> float | None:
+        """How far the loss is at most above that of any mechanism of the same privacy cost.
+
+        The loss is at most ``1 + above_lower_bound`` times the least that any mechanism can reach.
+        None where no bound is proven: for replaced rows, and for a loss of your own.
+
+        >>> import residua as rs
+        >>> rs.plan(rs.Domain(a=5, b=3), marginals=2, rho=1).above_lower_bound < 1e-6
+        True
+        """
+        above: float | None = self._file.above_lower_bound()
+        return above
+
+    @property
+    def converged(self) -> bool:
+        """Whether the gap is within the tolerance.
+
+        >>> import residua as rs
+        >>> rs.plan(rs.Domain(a=5, b=3), marginals=2, rho=1).converged
+        True
+        """
+        return bool(self._summary["converged"])
+
+    @property
+    def rmse(self) -> float:
+        """The root of the mean variance over all cells of all tables.
+
+        >>> import residua as rs
+        >>> round(rs.plan(rs.Domain(a=5), marginals=1, pcost=1).rmse, 6)
+        1.0
+        """
+        return float(self._summary["rmse"])
+
+    @property
+    def max_std_dev(self) -> float:
+        """The largest standard deviation of any cell.
+
+        >>> import residua as rs
+        >>> rs.plan(rs.Domain(a=5, b=4), marginals="<=2", max_std_dev=20).max_std_dev <= 20
+        True
+        """
+        return float(np.sqrt(self._summary["max_variance"]))
+
+    @property
+    def tables(self) -> list[tuple[str, ...]]:
+        """The tables to release, smaller ones first.
+
+        >>> import residua as rs
+        >>> rs.plan(rs.Domain(a=5, b=3), marginals="<=1", rho=1).tables
+        [(), ('a',), ('b',)]
+        """
+        return [self._names(table) for table in self._file.errors()[0]]
+
+    def errors(self) -> pd.DataFrame:
+        """The error of every table, before any data is read.
+
+        One row per table: its name, its number of attributes (`order`) and of `cells`; `std_dev`,
+        the root of the mean variance of its cells; `max_std_dev`, that of its worst cell.
+
+        >>> import residua as rs
+        >>> rs.plan(rs.Domain(a=5, b=3), marginals="<=1", pcost=2).errors().round(3)
+           table  order  cells  std_dev  max_std_dev
+        0  total      0      1    1.299        1.299
+        1      a      1      5    0.903        0.903
+        2      b      1      3    0.996        0.996
+        """
+        tables, cells, mean, largest = self._file.errors()
+        whole = cells.astype(np.int64) if (cells < 2**53).all() else cells
+        return pd.DataFrame(
+            {
+                "table": [" x ".join(self._names(table)) or "total" for table in tables],
+                "order": np.array([len(table) for table in tables], dtype=np.int64),
+                "cells": whole,
+                "std_dev": np.sqrt(mean),
+                "max_std_dev": np.sqrt(largest),
+            }
+        )
+
+    @property
+    def base_mechanisms(self) -> list[tuple[str, ...]]:
+        """The attribute sets that are measured. Each has its own noise.
+
+        >>> import residua as rs
+        >>> rs.plan(rs.Domain(a=5, b=3), marginals=2, rho=1).base_mechanisms
+        [(), ('a',), ('b',), ('a', 'b')]
+        """
+        return [self._names(table) for table in self._file.mechanisms()[0]]
+
+    @property
+    def noise_scales(self) -> Array:
+        """The standard deviation of the noise of each base mechanism, in the same order.
+
+        >>> import residua as rs
+        >>> rs.plan(rs.Domain(a=5), marginals=1, pcost=1).noise_scales.shape
+        (2,)
+        """
+        variances: Array = self._file.mechanisms()[1]
+        return np.sqrt(variances)
+
+    def noise_variance(self, *attributes: str) -> Fraction:
+        """The variance of the noise of one base mechanism, exactly.
+
+        >>> import residua as rs
+        >>> plan = rs.plan(rs.Domain(a=5), marginals=1, pcost=1)
+        >>> bool(plan.noise_variance("a") > 0)
+        True
+        """
+        return Fraction(self._file.noise_variance(self._set(attributes)))
+
+    def basis(self, attribute: str) -> Basis:
+        """The residual basis of an attribute, as numpy arrays.
+
+        >>> import residua as rs
+        >>> plan = rs.plan(rs.Domain(age=rs.integers(0, 9, queries="prefix")), marginals=1, rho=1)
+        >>> plan.basis("age").matrix.shape
+        (9, 10)
+        """
+        told = self._file.basis(self._set((attribute,))[0])
+        for name in ("squared_sensitivity", "variance_factor"):
+            told[name] = int(told[name])
+        return Basis(**told)
+
+    def labels(self, attribute: str, answers: str = "planned") -> list[str]:
+        """The labels of the answers along an attribute.
+
+        >>> import residua as rs
+        >>> plan = rs.plan(rs.Domain(age=rs.integers(0, 2, queries="prefix")), marginals=1, rho=1)
+        >>> plan.labels("age"), plan.labels("age", answers="cells")
+        (['<=0', '<=1', '<=2'], ['0', '1', '2'])
+        """
+        return self._file.labels(self._set((attribute,))[0], answers)
+
+    def variances(self, *attributes: str) -> Array:
+        """The variance of every answer of a table: one axis per attribute, in the domain's order.
+
+        >>> import residua as rs
+        >>> plan = rs.plan(rs.Domain(a=5, b=3), marginals=2, pcost=1)
+        >>> plan.variances("a", "b").shape
+        (5, 3)
+        """
+        return self._file.variances(self._set(attributes))
+
+    def covariances(self, *attributes: str) -> Array:
+        """The covariance matrix of all answers of a table; the last attribute varies fastest.
+
+        >>> import residua as rs, numpy as np
+        >>> plan = rs.plan(rs.Domain(a=5, b=3), marginals=2, pcost=1)
+        >>> full = plan.covariances("a", "b")
+        >>> np.allclose(np.diag(full), plan.variances("a", "b").ravel())
+        True
+        """
+        table = self._set(attributes)
+        bases = [self.basis(self._attributes[i]["name"]) for i in table]
+        num_answers = int(np.prod([len(b.queries) for b in bases], dtype=float))
+        if num_answers > 20_000:
+            raise _residua.Error(
+                f"the covariance matrix of {num_answers} answers does not fit memory; ask for variances, or for a smaller table"
+            )
+        total = np.zeros((num_answers, num_answers))
+        for inside in itertools.product((False, True), repeat=len(table)):
+            term: npt.NDArray[Any] = np.ones((1, 1))
+            for is_inside, basis in zip(inside, bases, strict=True):
+                factor = basis.residual_covariance if is_inside else basis.constant_covariance
+                term = np.kron(term, factor)
+            subset = [i for i, is_inside in zip(table, inside, strict=True) if is_inside]
+            total += float(Fraction(self._file.noise_variance(subset))) * term
+        return total
+
+    def verify(self) -> None:
+        """Recomputes the privacy cost in exact rationals; raises :class:`Refused` if the plan
+        states another.
+
+        >>> import residua as rs
+        >>> rs.plan(rs.Domain(a=5), marginals=1, rho=1).verify()
+        """
+        self._file.verify()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes a plan file, which the command line can measure and verify.
+
+        >>> import residua as rs
+        >>> rs.plan(rs.Domain(a=5), marginals=1, rho=1).save("plan.json")
+        """
+        self._file.write(self._folder, Path(path))
+
+    def measure(
+        self,
+        data: Any = None,
+        *,
+        ledger: str | os.PathLike[str] | None = None,
+        to: str | os.PathLike[str] | None = None,
+        again: bool = False,
+        threads: int = 0,
+        progress: bool | Show | None = None,
+    ) -> Release:
+        """Counts, adds noise and records the spend in the ledger. Nothing else reads data.
+
+        `data` is a pandas or polars DataFrame, a pyarrow Table, anything with
+        ``__arrow_c_stream__``, or the path of a CSV, Parquet or JSON file. Without it, the data is
+        where the spec of the plan says. `ledger` is the file that keeps the budget of this data. A
+        data file has its ledger beside it, named after it. For rows in memory, name one, and always
+        the same for the same data. If you name another ledger for a file that has one beside it,
+        the spend is recorded in both, and a warning says so.
+
+        The spend is in the ledger, on disk, before noise is drawn. With `to`, the measurements are
+        also written to that file, and the spend is confirmed once the file is complete: use it
+        where a release must not be lost. Without it, the release is in memory and the spend is
+        confirmed once all is measured; it counts whether you save the release or not.
+
+        A plan is measured once; `again=True` is a new spend. `threads` is 0 for one per processor.
+        `progress` shows a bar for work over a second if tqdm is installed; False shows none.
+        Ctrl-C stops the work. If noise may have been drawn by then, the spend stays reserved.
+
+        >>> import residua as rs, pandas as pd
+        >>> people = pd.DataFrame({"sex": ["female", "male", "male"]})
+        >>> plan = rs.plan(rs.Domain(sex=["female", "male"]), marginals="<=1", rho=1)
+        >>> release = plan.measure(people, ledger="people.ledger")
+        >>> list(release.table("sex").columns)
+        ['sex', 'estimate', 'std_dev', 'ci_lower', 'ci_upper']
+        """
+        from residua._release import Release
+
+        columns = [a["name"] for a in self._attributes]
+        if identifier := self._file.identifier():
+            columns.append(identifier)
+        rows = _data.rows_of(data, columns)
+        with shower(progress) as show:
+            measured = _residua.measure(
+                self._file,
+                self._folder,
+                rows.stream,
+                rows.source,
+                "" if ledger is None else os.fspath(ledger),
+                "" if to is None else os.fspath(to),
+                again,
+                threads,
+                show,
+            )
+        if measured.ledger_beside:
+            warnings.warn(
+                f"{measured.ledger_beside} lies beside the data, and {measured.ledger} was named; "
+                "the spend is in both ledgers",
+                stacklevel=2,
+            )
+        return Release(measured.release, measured.notes)
+
+    def plot_errors(self, ax: Axes | None = None) -> Axes:
+        """Draws the variance of each table against its number of cells, by order, on log axes.
+
+        Needs matplotlib (``pip install residua[plot]``).
+
+        >>> import residua as rs
+        >>> ax = rs.plan(rs.Domain(a=5, b=3), marginals="<=2", rho=1).plot_errors()
+        >>> ax.get_xlabel()
+        'cells of the table'
+        """
+        from residua import _plots
+
+        return _plots.plot_errors(self.errors(), ax)
+
+    def _set(self, names: tuple[str, ...]) -> list[int]:
+        return self._file.find_set([str(name) for name in names])
+
+    def _names(self, table: list[int]) -> tuple[str, ...]:
+        return tuple(self._attributes[i]["name"] for i in table)
+
+    def __repr__(self) -> str:
+        s = self._summary
+        return (
+            f"<residua.Plan: {s['num_tables']:,.0f} tables of {len(self._attributes)} attributes, "
+            f"{s['num_cells']:,.0f} cells, rho {_text_above(self.privacy.rho)}>"
+        )

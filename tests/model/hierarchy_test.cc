@@ -1,0 +1,69 @@
+#include "residua/model/hierarchy.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "residua/base/error.h"
+
+namespace residua {
+namespace {
+
+Attribute Regions() {
+  Attribute attribute{"region", 4};
+  attribute.encoding.cells = ValueEncoding{{"N1", "N2", "S1"}};
+  attribute.encoding.null_cell = true;
+  return attribute;
+}
+
+std::string HierarchyMessage(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Hierarchy, LevelsFromTheLowestUp) {
+  HierarchyBuilder builder(Regions());
+  const auto south = builder.AddGroup("south", {builder.AddValue("S1", "south")});
+  const auto inner = builder.AddGroup(
+      "all north", {builder.AddValue("N2", "all north"), builder.AddValue("N1", "all north")});
+  EXPECT_EQ(inner.height, 1);
+  const auto north = builder.AddGroup("north", {inner});
+  builder.AddGroup("country", {south, north});
+  const std::vector<CellGroup> expected = {
+      {"south", {2}}, {"all north", {0, 1}}, {"north", {0, 1}}, {"country", {0, 1, 2}}};
+  EXPECT_EQ(builder.Groups(), expected);
+}
+
+// A group may have the empty name, like any other.
+TEST(Hierarchy, KeepsEveryName) {
+  HierarchyBuilder builder(Regions());
+  builder.AddGroup("", {builder.AddValue("N1", ""), builder.AddValue("N2", "")});
+  builder.AddGroup("a\n\"b\"", {builder.AddValue("S1", "a\n\"b\"")});
+  const std::vector<CellGroup> expected = {{"", {0, 1}}, {"a\n\"b\"", {2}}};
+  EXPECT_EQ(builder.Groups(), expected);
+}
+
+TEST(Hierarchy, RefusesWhatIsNoHierarchy) {
+  HierarchyBuilder builder(Regions());
+  EXPECT_EQ(HierarchyMessage([&] { builder.AddValue("S9", "south"); }),
+            "lists 'S9', which is not a value of the attribute");
+  EXPECT_EQ(HierarchyMessage([&] { builder.AddValue("null", "south"); }),
+            "lists 'null', which is not a value of the attribute");
+  const auto first = builder.AddValue("N1", "");
+  EXPECT_EQ(HierarchyMessage([&] { builder.AddValue("N1", "south"); }),
+            "lists 'N1' twice, in '' and 'south'; keep one");
+  EXPECT_EQ(HierarchyMessage([&] { builder.Groups(); }), "lacks the value 'N2'; put it in a group");
+  const auto second = builder.AddValue("N2", "b");
+  const auto third = builder.AddValue("S1", "b");
+  builder.AddGroup("b", {first});
+  builder.AddGroup("b", {second, third});
+  EXPECT_EQ(HierarchyMessage([&] { builder.Groups(); }),
+            "has two groups or values named 'b'; rename one");
+}
+
+}  // namespace
+}  // namespace residua
