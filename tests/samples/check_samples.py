@@ -45,7 +45,7 @@ def same_guarantee(text, name):
 
 
 def same_tables(measurements, folder):
-    run("tables", measurements, "-o", "again")
+    run("tables", measurements, "-o", "again", "--digits", "full")
     names = sorted(os.listdir(folder))
     check(names == sorted(os.listdir("again")), f"{folder} has other tables")
     csv = [name for name in names if name.endswith(".csv")]
