@@ -1,5 +1,7 @@
 #include "residua/files/table_csv.h"
 
+#include <fmt/compile.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -42,7 +44,7 @@ std::optional<int> DecimalsOf(const TableLayout& layout, const PublishedTable& t
 }
 
 char* WriteNumber(double value, std::optional<int> decimals, Rounding rounding, char* out) {
-  if (!decimals || !std::isfinite(value)) return fmt::format_to(out, "{}", value);
+  if (!decimals || !std::isfinite(value)) return fmt::format_to(out, FMT_COMPILE("{}"), value);
   return WriteRounded(value, *decimals, rounding, out);
 }
 
@@ -117,7 +119,7 @@ class CsvTableRows {
   char* WriteNumbers(size_t row, char* out) const {
     const double estimate = table_.estimates[row];
     if (columns_ == TableColumns::kAdjustedWhole)
-      return fmt::format_to(out, "{}", WholeOf(estimate));
+      return fmt::format_to(out, FMT_COMPILE("{}"), WholeOf(estimate));
     out = WriteNumber(estimate, decimals_, Rounding::kNearest, out);
     if (columns_ == TableColumns::kAdjusted) return out;
     *out++ = ',';

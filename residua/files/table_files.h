@@ -40,8 +40,8 @@ struct TableLayout {
   TableDigits digits = TableDigits::kSupported;
   TableNames names = {};
   std::vector<std::vector<std::string>> labels = {};  // of the answers along each attribute
-  std::string about = {};    // kept beside the tables: where they come from and what is promised
-  int num_threads = 0;  // 0: one per processor
+  std::string about = {};  // kept beside the tables: where they come from and what is promised
+  int num_threads = 0;     // 0: one per processor
 };
 
 // Takes tables one after the other. All of them appear together when Finish returns; until then,
