@@ -87,7 +87,7 @@ TEST(TableNames, TablesNeverShareAFile) {
 TEST(TableNames, RandomNamesNeverCollide) {
   std::mt19937_64 random(7);
   const std::string letters = "aAxX__~% ";
-  for (int k = 0; k < 2000; ++k) {
+  for (int k = 0; k < 500; ++k) {
     std::set<std::string> names;
     while (names.size() < 5) {
       std::string name;
