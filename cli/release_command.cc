@@ -19,6 +19,7 @@ struct ReleaseOptions {
   std::string output;
   std::string ledger;
   std::string format = "csv";
+  std::string digits;
   double confidence = 0.95;
   int threads = 0;
   bool yes = false;
@@ -90,6 +91,7 @@ void Run(const ReleaseOptions& options) {
   ReleaseRequest request = RequestReleaseOf(options.spec, options.output);
   request.ledger = options.ledger;
   request.format = ParseTableFormat(options.format, /*one_file=*/false);
+  request.digits = ParseTableDigits(options.digits, request.format);
   request.confidence = options.confidence;
   request.num_threads = options.threads;
   bool asked = false;
@@ -109,6 +111,7 @@ void Run(const ReleaseOptions& options) {
   };
   const ReleaseOutcome outcome = MakeRelease(request);
   writing.reset();
+  ReportRenamed(outcome.tables);
   if (!asked) ReportLedgers(outcome.measured.ledger_beside, outcome.places.ledger);
   if (options.json) {
     PrintJson(outcome);
@@ -132,6 +135,8 @@ void AddReleaseCommand(CLI::App* app) {
   command->add_option("--ledger", options->ledger,
                       "The ledger; by default the data file's name + .ledger, beside the data");
   command->add_option("--format", options->format, "Format of the tables: csv or parquet");
+  command->add_option("--digits", options->digits,
+                      "Digits in CSV: supported (default), or full for all of them");
   command->add_option("--confidence", options->confidence,
                       "Confidence of the intervals; by default 0.95");
   command->add_option("--threads", options->threads, "Threads; by default one per processor")

@@ -13,6 +13,7 @@ namespace {
 struct TablesOptions {
   TablesRequest request;
   std::string format = "csv";
+  std::string digits;
   std::string answers = "planned";
   bool one_file = false;
   bool json = false;
@@ -51,6 +52,7 @@ void WarnOfAdjusted(const TablesRequest& request, const TablesWritten& written) 
 void Run(TablesOptions& options) {
   TablesRequest& request = options.request;
   request.format = ParseTableFormat(options.format, options.one_file);
+  request.digits = ParseTableDigits(options.digits, request.format);
   request.answers = ParseAnswerKind(options.answers);
   Progress progress("Writing tables");
   request.on_table = [&](int64_t done, int64_t total) { progress.Show(done, total); };
@@ -60,6 +62,7 @@ void Run(TablesOptions& options) {
   } else {
     fmt::print("{} written to {}\n", InWords(written), written.output.string());
   }
+  ReportRenamed(written);
   if (request.is_adjusted()) WarnOfAdjusted(request, written);
 }
 
@@ -91,7 +94,12 @@ void AddTablesCommand(CLI::App* app) {
       ->expected(1)
       ->take_all();
   command->add_option("--format", options->format, "Format of the tables: csv or parquet");
-  command->add_flag("--one-file", options->one_file, "All tables in one Parquet file");
+  command->add_flag("--one-file", options->one_file,
+                    "All tables in one Parquet file: the columns are table, one for each attribute "
+                    "(empty where the table does not have it), and the numbers");
+  command->add_option("--digits", options->digits,
+                      "Digits in CSV. supported: three below the first digit of the table's "
+                      "smallest std_dev, intervals rounded outwards (default); full: all");
   command->add_option(
       "--answers", options->answers,
       "planned: each attribute's own queries (default); prefixes: prefix sums in place of all "

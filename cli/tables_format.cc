@@ -14,6 +14,25 @@ TableFormat ParseTableFormat(std::string_view format, bool one_file) {
   return format == "csv" ? TableFormat::kCsv : TableFormat::kParquet;
 }
 
+TableDigits ParseTableDigits(std::string_view digits, TableFormat format) {
+  if (digits == "full") return TableDigits::kFull;
+  if (!digits.empty() && digits != "supported") {
+    Fail(ErrorKind::kBadInput, "--digits '{}' is not known; choose supported or full", digits);
+  }
+  if (!digits.empty() && format != TableFormat::kCsv) {
+    Fail(ErrorKind::kBadInput,
+         "--digits supported: Parquet holds all digits; leave it out, or write CSV");
+  }
+  return TableDigits::kSupported;
+}
+
+void ReportRenamed(const TablesWritten& written) {
+  for (const auto& [attribute, column] : written.renamed) {
+    fmt::print(stderr, "residua: the column of attribute '{}' is called '{}'\n",
+               WithoutControls(attribute), WithoutControls(column));
+  }
+}
+
 std::string InWords(const TablesWritten& written) {
   return fmt::format("{} {} with {} {}", written.num_tables,
                      written.num_tables == 1 ? "table" : "tables", written.num_answers,

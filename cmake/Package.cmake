@@ -28,7 +28,7 @@ set(residua_public_headers
   text/budget_text.h text/choice_text.h text/domain_text.h text/question_text.h text/workload_text.h
   data/data_source.h data/query_shape.h data/value_encoder.h
   files/basis_cache.h files/measurement_file.h files/parquet_writer.h files/plan_file.h files/spec.h files/table_files.h
-  files/verify_file.h
+  files/table_names.h files/verify_file.h
   ledger/ledger.h
   draft/check_spec.h draft/draft_spec.h
   release/answer_questions.h release/data_places.h release/measure_to_file.h release/publish_tables.h release/release.h

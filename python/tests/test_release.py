@@ -15,7 +15,7 @@ import residua as rs
 def test_command_line_reads_what_python_measured(release, cli):
     release.save("people.parquet")
     cli("verify", "people.parquet")
-    cli("tables", "people.parquet", "--format", "csv", "-o", "tables")
+    cli("tables", "people.parquet", "--format", "csv", "--digits", "full", "-o", "tables")
     for names, table in release.tables():
         file = Path("tables", ("_x_".join(names) or "total") + ".csv")
         theirs = pd.read_csv(file, keep_default_na=False)

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "residua/model/domain.h"
+#include "residua/files/table_names.h"
 
 namespace residua {
 
@@ -15,17 +15,34 @@ namespace residua {
 // the numbers are whole. Files with adjusted tables end in .adjusted.csv or .adjusted.parquet.
 enum class TableColumns { kEstimates, kAdjusted, kAdjustedWhole };
 
-// One table as it is published: one row per answer, row-major in the axes' labels, the last axis
-// fastest. An adjusted table has neither std_devs nor an interval_factor.
+enum class TableFormat { kCsv, kParquet, kOneParquet };
+
+// In CSV, kSupported rounds every number of a table to three digits below the first digit of its
+// smallest standard deviation: estimates and standard deviations to the nearest, intervals
+// outwards, so that the rounded one contains the exact one. kFull writes as many digits as tell one
+// double from the next; so do adjusted numbers, which have no standard deviation. Parquet has the
+// doubles themselves.
+enum class TableDigits { kSupported, kFull };
+
+// One table as it is published: one row per answer, row-major, the last attribute fastest. An
+// adjusted table has neither std_devs nor an interval_factor.
 struct PublishedTable {
-  std::vector<std::string> attributes;
-  std::vector<std::vector<std::string>> labels;  // of each axis
-  std::span<const double> estimates;
-  std::span<const double> std_devs;  // one an estimate, or a single one for all
-  double interval_factor = 0;        // the interval is estimate +- interval_factor * std_dev
+  AttributeSet attributes;
+  std::span<const double> estimates = {};
+  std::span<const double> std_devs = {};  // one an estimate, or a single one for all
+  double interval_factor = 0;             // the interval is estimate +- interval_factor * std_dev
 };
 
-enum class TableFormat { kCsv, kParquet, kOneParquet };
+// What all tables of a run have in common; it follows from the plan.
+struct TableLayout {
+  TableFormat format = TableFormat::kCsv;
+  TableColumns columns = TableColumns::kEstimates;
+  TableDigits digits = TableDigits::kSupported;
+  TableNames names = {};
+  std::vector<std::vector<std::string>> labels = {};  // of the answers along each attribute
+  std::string about = {};  // kept beside the tables: where they come from and what is promised
+  int num_threads = 0;     // 0: one per processor
+};
 
 // Takes tables one after the other. All of them appear together when Finish returns; until then,
 // and if it never does, nothing is at the place asked for that was not there before. A writer
@@ -39,11 +56,13 @@ class TableWriter {
 
 // Into the folder `path`, one file per table, or for kOneParquet into the file `path`. A folder that
 // exists must be empty or one that residua made, which is then replaced; anything else is
-// Error{kRefused}. `about` is kept beside the tables: where they come from and what is promised.
-std::unique_ptr<TableWriter> MakeTableWriter(const std::filesystem::path& path, TableFormat format,
-                                             TableColumns columns, const std::string& about);
+// Error{kRefused}.
+std::unique_ptr<TableWriter> MakeTableWriter(const std::filesystem::path& path, TableLayout layout);
 
-// "age_x_sex", "total" for no attributes. Characters that file systems or shells mind become %XX.
-std::string TableFileName(const std::vector<std::string>& attributes);
+// The names of the columns beside the attributes.
+std::vector<std::string> NumberColumnsOf(TableColumns columns);
+
+// Error{kTooLarge} if it does not fit.
+int64_t WholeOf(double value);
 
 }  // namespace residua

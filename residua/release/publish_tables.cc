@@ -21,6 +21,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// 2: with one file, a column for each attribute; in CSV, rounded numbers.
+constexpr int kTablesVersion = 2;
+
 TableColumns ColumnsOf(const TablesRequest& request) {
   if (request.integers) return TableColumns::kAdjustedWhole;
   return request.nonnegative ? TableColumns::kAdjusted : TableColumns::kEstimates;
@@ -42,11 +45,11 @@ fs::path OutputOf(const TablesRequest& request) {
 }
 
 // Where the tables come from and what is promised; kept beside them.
-std::string About(const TablesRequest& request, const Plan& plan) {
+std::string About(const TablesRequest& request, const Plan& plan, const TablesWritten& written) {
   const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
   nlohmann::ordered_json json = {
       {"format", "residua-tables"},
-      {"version", 1},
+      {"version", kTablesVersion},
       {"tool", fmt::format("residua {}", Version())},
       {"neighbours", NeighboursInWords(plan.protection)},
       {"guarantee",
@@ -59,7 +62,13 @@ std::string About(const TablesRequest& request, const Plan& plan) {
   } else {
     json["confidence"] = request.confidence;
     json["estimates"] = "unbiased; signed; std_dev and intervals are exact for the noise added";
+    if (request.format == TableFormat::kCsv && request.digits == TableDigits::kSupported) {
+      json["digits"] =
+          "rounded to three digits below the first digit of the table's smallest std_dev; "
+          "intervals rounded outwards";
+    }
   }
+  for (const auto& [attribute, column] : written.renamed) json["columns"][attribute] = column;
   return json.dump(2) + "\n";
 }
 
@@ -95,15 +104,26 @@ void CheckWholeAnswers(const Attribute& attribute, const QueryMatrix& queries) {
   }
 }
 
+std::vector<std::pair<std::string, std::string>> Renamed(const Domain& domain,
+                                                         const TableNames& names) {
+  std::vector<std::pair<std::string, std::string>> renamed;
+  for (int i = 0; i < domain.size(); ++i) {
+    const std::string& column = names.columns[static_cast<size_t>(i)];
+    if (column != domain[i].name) renamed.emplace_back(domain[i].name, column);
+  }
+  return renamed;
+}
+
 // Publishes tables one after the other, from their counts.
 class TablePublisher {
  public:
-  TablePublisher(const TablesRequest& request, const Plan& plan, TableWriter* writer)
+  TablePublisher(const TablesRequest& request, const Plan& plan,
+                 const std::vector<AxisAnswers>& axes, TableWriter* writer)
       : request_(request),
         plan_(plan),
         writer_(writer),
         interval_factor_(TwoSidedQuantile(request.confidence)),
-        axis_of_attribute_(AxesOf(plan, request.answers)) {}
+        axis_of_attribute_(axes) {}
 
   // Before any table is made.
   void CheckWhole(const std::vector<AttributeSet>& tables) const {
@@ -119,13 +139,9 @@ class TablePublisher {
   // With the error bars that `index` gives, unless the tables are adjusted.
   void Publish(const ResidualIndex& index, const AttributeSet& table,
                std::span<const double> counts) {
-    PublishedTable published;
+    PublishedTable published{.attributes = table};
     std::vector<const AxisAnswers*> axes;
-    for (const int i : table) {
-      axes.push_back(&axis_of_attribute_[static_cast<size_t>(i)]);
-      published.attributes.push_back(plan_.domain[i].name);
-      published.labels.push_back(axes.back()->labels);
-    }
+    for (const int i : table) axes.push_back(&axis_of_attribute_[static_cast<size_t>(i)]);
     const bool identity = std::all_of(axes.begin(), axes.end(), [](const AxisAnswers* axis) {
       return axis->variances.size() == 1;
     });
@@ -150,7 +166,7 @@ class TablePublisher {
   const Plan& plan_;
   TableWriter* writer_;
   double interval_factor_;
-  std::vector<AxisAnswers> axis_of_attribute_;
+  const std::vector<AxisAnswers>& axis_of_attribute_;
   int64_t num_answers_ = 0;
 };
 
@@ -185,9 +201,17 @@ TablesWritten PublishTables(const TablesRequest& request) {
   const Plan& plan = file.plan();
   const std::vector<AttributeSet> tables = ChosenTables(request, plan);
   TablesWritten written{std::ssize(tables), 0, OutputOf(request)};
-  const auto writer =
-      MakeTableWriter(written.output, request.format, ColumnsOf(request), About(request, plan));
-  TablePublisher publisher(request, plan, writer.get());
+  const std::vector<AxisAnswers> axes = AxesOf(plan, request.answers);
+  TableLayout layout{.format = request.format,
+                     .columns = ColumnsOf(request),
+                     .digits = request.digits,
+                     .names = NamesOf(plan.domain),
+                     .num_threads = request.num_threads};
+  for (const AxisAnswers& axis : axes) layout.labels.push_back(axis.labels);
+  written.renamed = Renamed(plan.domain, layout.names);
+  layout.about = About(request, plan, written);
+  const auto writer = MakeTableWriter(written.output, std::move(layout));
+  TablePublisher publisher(request, plan, axes, writer.get());
   if (request.nonnegative) {
     written.fit = PublishNonnegative(request, file, tables, &publisher);
   } else {

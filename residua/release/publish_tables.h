@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "residua/files/table_files.h"
@@ -18,6 +19,7 @@ struct TablesRequest {
   std::filesystem::path output;     // a folder, or for kOneParquet a file; empty: TablesOutput's
   std::vector<std::string> tables;  // "age,sex"; empty: those of the plan's workload
   TableFormat format = TableFormat::kCsv;
+  TableDigits digits = TableDigits::kSupported;  // of CSV; Parquet always has all
   AnswerKind answers = AnswerKind::kPlanned;
   double confidence = 0.95;
   // Adjusted tables, which are biased and have no error bars:
@@ -43,6 +45,8 @@ struct TablesWritten {
   int64_t num_tables = 0;
   int64_t num_answers = 0;
   std::filesystem::path output;
+  // Attributes whose columns could not be called the same, with the columns' names.
+  std::vector<std::pair<std::string, std::string>> renamed = {};
   std::optional<NonnegativeFit> fit = {};  // of non-negative tables
 };
 

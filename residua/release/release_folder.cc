@@ -131,6 +131,7 @@ TablesRequest TablesOf(const ReleaseRequest& request, const ReleaseFolder& folde
   tables.measurements = folder.measurements;
   tables.output = folder.tables;
   tables.format = request.format;
+  tables.digits = request.digits;
   tables.confidence = request.confidence;
   tables.num_threads = request.num_threads;
   tables.on_table = request.on_table;

@@ -42,6 +42,7 @@ struct ReleaseRequest {
   std::filesystem::path output = {};  // the folder of the release
   std::filesystem::path ledger = {};  // empty: as the spec says, or beside the data
   TableFormat format = TableFormat::kCsv;
+  TableDigits digits = TableDigits::kSupported;
   double confidence = 0.95;  // of the intervals
   int num_threads = 0;       // 0: one per processor
   std::stop_token stop = {};

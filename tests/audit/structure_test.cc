@@ -51,10 +51,16 @@ class StructureAudit : public FolderTest {
       MeasureToFile({plan, {{data, "", ""}, "ledger"}, "out/m.parquet"});
       const MeasurementFile file("out/m.parquet");
       WriteAllTables(file, "out/tables", TableFormat::kCsv);
+      WriteAllTables(file, "out/many", TableFormat::kParquet);
       WriteAllTables(file, "out/tables.parquet", TableFormat::kOneParquet);
       if (fault) fault(num_rows);
       return Published{{}, audit::StructureOfFolder("out")};
     };
+  }
+
+  static void RewriteTables(const std::string& select, const std::string& options) {
+    Sql("", {"COPY (SELECT " + select + ") TO 'out/n.parquet' (FORMAT parquet" + options + ")"});
+    fs::rename("out/n.parquet", "out/tables.parquet");
   }
 
   // The measurement file with its rows as `select` gives them.
@@ -103,6 +109,21 @@ TEST_F(StructureAudit, CatchesWhateverFollowsTheNumberOfRows) {
        [](int64_t n) {
          Rewrite(n < 600 ? kAsItIs
                          : "* REPLACE (part::INTEGER AS part) FROM read_parquet('out/m.parquet')");
+       }},
+      {"encoding",
+       [](int64_t n) {
+         // Without its noisy numbers, so that nothing but the dictionary differs.
+         RewriteTables(
+             "* REPLACE (0::DOUBLE AS estimate, 0::DOUBLE AS ci_lower, 0::DOUBLE AS ci_upper) "
+             "FROM read_parquet('out/tables.parquet')",
+             n < 600 ? ", COMPRESSION uncompressed"
+                     : ", COMPRESSION uncompressed, DICTIONARY_SIZE_LIMIT 1");
+       }},
+      {"decimals",
+       [](int64_t n) {
+         std::string csv = ReadFile("out/tables/0.csv");
+         if (n >= 600) csv.insert(csv.size() - 1, "0");
+         Write("out/tables/0.csv", csv);
        }},
       {"name", [](int64_t n) { Write(n < 600 ? "out/few.txt" : "out/many.txt", ""); }},
       {"text", [](int64_t n) { Write("out/note.txt", n < 600 ? "few" : "many"); }},

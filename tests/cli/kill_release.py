@@ -14,6 +14,8 @@ import time
 from killing import binary, run, write_people, write_spec
 
 releases = int(sys.argv[2]) if len(sys.argv) > 2 else 20
+TABLES = ("total", "a", "b", "c", "a_x_b", "a_x_c", "b_x_c", "a_x_b_x_c")
+FORMATS = ("csv", "parquet")
 random.seed(2)  # of the moments only; the noise has no seed
 
 with tempfile.TemporaryDirectory() as folder:
@@ -29,7 +31,7 @@ with tempfile.TemporaryDirectory() as folder:
     kills = 0
     for k in range(1, releases + 1):
         while True:
-            process = subprocess.Popen([binary, "release", f"spec{k}.toml", "-o", f"out{k}", "--yes"],
+            process = subprocess.Popen([binary, "release", f"spec{k}.toml", "-o", f"out{k}", "--yes", "--format", FORMATS[k % 2]],
                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
             time.sleep(random.uniform(0, 1.3 * duration))
             process.send_signal(signal.SIGKILL)
@@ -40,6 +42,8 @@ with tempfile.TemporaryDirectory() as folder:
             kills += 1
         run("verify", f"out{k}/measurements.parquet")
         assert sorted(os.listdir(f"out{k}")) == ["measurements.parquet", "plan.json", "summary.md", "tables"], os.listdir(f"out{k}")
+        tables = sorted(os.listdir(f"out{k}/tables"))
+        assert tables == sorted([f"{name}.{FORMATS[k % 2]}" for name in TABLES] + ["residua.json"]), tables
 
     ledger = json.loads(run("ledger", "--json"))
     spends = [entry for entry in ledger["entries"] if entry["kind"] != "granted"]

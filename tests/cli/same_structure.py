@@ -2,8 +2,9 @@
 """same_structure.py RESIDUA LIBDUCKDB: releases of tables of many sizes differ in their noisy numbers and in nothing else.
 
 Compared are the names of all files, the whole text of plan.json, summary.md and residua.json, the columns, labels and
-standard deviations of every table, and of Parquet files the schema, metadata, row groups, order and width of rows. The
-sizes are those at which counting changes, with their neighbours."""
+standard deviations of every table, the number of decimals of noisy ones, and of Parquet files the schema, metadata, row
+groups, order and width of rows; of tables also the place and encoding of every page. The sizes are those at which
+counting changes, with their neighbours."""
 import csv
 import ctypes
 import json
@@ -44,6 +45,9 @@ def structure_of_parquet(duckdb, path):
             duckdb.rows(f"SELECT decode(key), decode(value) FROM parquet_kv_metadata('{path}')"),
             duckdb.rows("SELECT row_group_id, row_group_num_rows, path_in_schema, num_values, type, compression "
                         f"FROM parquet_metadata('{path}')"),
+            # Tables are not compressed: not even where a page begins may differ.
+            duckdb.rows("SELECT encodings, dictionary_page_offset, data_page_offset, total_compressed_size, stats_min_value, "
+                        f"stats_max_value FROM parquet_metadata('{path}')") if ["estimate"] in columns else "",
             duckdb.rows(f"SELECT {', '.join(shown)} FROM '{path}'")]
 
 
@@ -51,7 +55,8 @@ def structure_of_csv(path):
     with open(path, encoding="utf-8", newline="") as file:
         header, *rows = csv.reader(file)
     kept = [k for k, name in enumerate(header) if name not in NOISY]
-    return [header] + [[len(row)] + [row[k] for k in kept] for row in rows]
+    decimals = [[len(row[k].partition(".")[2]) for k in range(len(row)) if k not in kept] for row in rows]
+    return [header, decimals] + [[len(row)] + [row[k] for k in kept] for row in rows]
 
 
 def structure_of_release(duckdb, folder):

@@ -97,8 +97,12 @@ def disk_full_while_writing_a_release():
 def disk_full_while_writing_tables():
     assert measure().returncode == 0
     faults = {"FAULT_FOLDER": folder("tables"), "FAULT_DISK_BYTES": 3000}
-    expect_one_line(run("tables", "out/m.parquet", "-o", "tables", faults=faults), 1, "No space left on device")
-    assert run("tables", "out/m.parquet", "-o", "tables").returncode == 0
+    for flags in ([], ["--format", "parquet"], ["--one-file"]):
+        output = "tables.parquet" if flags == ["--one-file"] else "tables"
+        expect_one_line(run("tables", "out/m.parquet", "-o", output, *flags, faults=faults), 1, "No space left on device")
+        assert [name for name in os.listdir(".") if name.startswith("tables")] == [], os.listdir(".")
+        assert run("tables", "out/m.parquet", "-o", output, *flags).returncode == 0
+        shutil.rmtree(output) if os.path.isdir(output) else os.remove(output)
 
 
 def disk_full_while_writing_the_ledger():

@@ -117,7 +117,8 @@ TEST_F(PublishedTest, EveryByteIsTheSameWhateverTheNumberOfRows) {
         OrderChanges(plan.plan, kMostRows).size() + WidthChanges(plan.plan, kMostRows).size();
     const std::string expected = Publish(plan, RandomTable(domain, 1000, random), {});
     const std::string csv = Tables(TableFormat::kCsv);
-    const std::string parquet = Tables(TableFormat::kOneParquet);
+    const std::string parquet = Tables(TableFormat::kParquet);
+    const std::string one_file = Tables(TableFormat::kOneParquet);
     for (const int64_t num_rows : RowCounts(plan.plan)) {
       MeasureOptions options;
       options.counting.num_threads = static_cast<int>(1 + random() % 4);
@@ -131,7 +132,8 @@ TEST_F(PublishedTest, EveryByteIsTheSameWhateverTheNumberOfRows) {
     }
     // Of the last table.
     EXPECT_TRUE(Tables(TableFormat::kCsv) == csv);
-    EXPECT_TRUE(Tables(TableFormat::kOneParquet) == parquet);
+    EXPECT_TRUE(Tables(TableFormat::kParquet) == parquet);
+    EXPECT_TRUE(Tables(TableFormat::kOneParquet) == one_file);
   }
   EXPECT_GE(num_changes, 10u);
 }

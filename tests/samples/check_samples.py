@@ -45,7 +45,9 @@ def same_guarantee(text, name):
 
 
 def same_tables(measurements, folder):
-    run("tables", measurements, "-o", "again")
+    with open(f"{folder}/residua.json", encoding="utf-8") as file:
+        digits = [] if "digits" in json.load(file) else ["--digits", "full"]
+    run("tables", measurements, "-o", "again", *digits)
     names = sorted(os.listdir(folder))
     check(names == sorted(os.listdir("again")), f"{folder} has other tables")
     csv = [name for name in names if name.endswith(".csv")]

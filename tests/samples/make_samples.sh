@@ -66,7 +66,7 @@ TOML
 "$residua" release people.toml -o release --yes > /dev/null 2>&1
 "$residua" plan wide.toml -o wide.json > /dev/null
 "$residua" measure wide.json -o wide.parquet > /dev/null 2>&1
-"$residua" tables wide.parquet -o wide_tables > /dev/null
+"$residua" tables wide.parquet --digits full -o wide_tables > /dev/null
 "$residua" ledger grant --ledger people.csv.ledger --rho 1/7 --reason 'a second question' > /dev/null
 "$residua" plan people.toml --rho 1/5 -o too_dear.json > /dev/null
 "$residua" measure too_dear.json -o never.parquet > /dev/null 2>&1 && { echo "an overspend was allowed" >&2; exit 1; }

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "residua/files/file.h"
+
+namespace residua {
+
+// A Parquet file of labels and numbers, for published tables. DuckDB's writer, which ParquetWriter
+// uses, decides column by column what to encode and compress by looking at the values, and takes
+// several times as long. Here the caller decides, so that how a file is built follows from what is
+// known before: all labels are in the dictionary, in the order given, whether a row has them or
+// not; nothing is compressed; and numbers without a dictionary are written as they are, because
+// noisy doubles do not repeat.
+
+// Some rows of a column with a dictionary: `count` rows whose entries are
+//   offset + ((first + j) / repeat) % size, j = 0, 1, ...;
+// without a value if `size` is 0.
+struct EntryStretch {
+  int64_t count = 0;
+  int64_t size = 0;
+  int64_t repeat = 1;
+  int64_t first = 0;
+  int64_t offset = 0;
+};
+
+// The distinct values of a column, as a file has them, and the least and greatest as texts are
+// ordered; these are empty for numbers and where texts are long.
+struct ParquetDictionary {
+  std::string bytes;
+  int64_t size = 0;
+  std::string least, greatest;
+};
+ParquetDictionary DictionaryOf(std::span<const std::string> texts);
+ParquetDictionary DictionaryOf(std::span<const double> numbers);
+
+struct DictionaryColumn {
+  const ParquetDictionary* dictionary;
+  std::span<const EntryStretch> stretches;
+};
+
+// What a column holds in a row group. Only a column of texts may lack values.
+using ParquetColumnValues =
+    std::variant<DictionaryColumn, std::span<const double>, std::span<const int64_t>>;
+
+struct ParquetColumnType {
+  enum class Kind { kText, kDouble, kInteger };
+  std::string name;
+  Kind kind = Kind::kText;
+  bool is_nullable = false;
+};
+
+// Takes row groups one after the other. The file appears at `path`, complete, when Finish returns;
+// until then, and if it never does, nothing is at `path` that was not there before.
+class ParquetColumnsFile {
+ public:
+  ParquetColumnsFile(const std::filesystem::path& path, std::vector<ParquetColumnType> columns,
+                     std::map<std::string, std::string> metadata);
+
+  // As many values in each column as there are rows.
+  void WriteRowGroup(int64_t num_rows, std::span<const ParquetColumnValues> columns);
+  void Finish(Durability durability);
+
+ private:
+  // Where a column of a row group is.
+  struct Chunk {
+    int64_t dictionary_offset = -1;  // if there is a dictionary
+    int64_t data_offset = 0;
+    int64_t num_bytes = 0;
+    int64_t num_nulls = 0;
+    std::string least, greatest;  // if known
+  };
+  struct RowGroup {
+    int64_t num_rows = 0;
+    std::vector<Chunk> chunks;
+  };
+
+  Chunk WriteColumn(int64_t num_rows, const ParquetColumnType& type,
+                    const ParquetColumnValues& values);
+  void Append(std::string_view bytes);
+  std::string Footer() const;
+
+  FileInProgress file_;
+  std::vector<ParquetColumnType> columns_;
+  std::map<std::string, std::string> metadata_;
+  std::vector<RowGroup> row_groups_;
+  int64_t num_bytes_ = 0;
+};
+
+}  // namespace residua

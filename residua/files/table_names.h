@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "residua/model/domain.h"
+
+namespace residua {
+
+// What the columns and files of tables are called. It follows from the names of the attributes
+// alone, so that a table has the same name whichever others are made with it.
+struct TableNames {
+  // The column of each attribute. An attribute whose name is one of kNumberColumns or kTableColumn,
+  // or that of an attribute before it, gets as many "_" at its end as make it different from all
+  // columns and all other attributes. Capital and small letters count as the same.
+  std::vector<std::string> columns;
+
+  // What each attribute contributes to the name of a table. Characters that file systems or shells
+  // mind become %XX. Two attributes that differ in capitals alone, or one called "total", get "~2",
+  // "~3"; and in a name such as a_x_b, beside an attribute a, "_x" becomes "%5Fx": it could be the
+  // table of a and b. No two tables have the same name then, even where capitals do not count.
+  std::vector<std::string> parts;
+
+  // "age_x_sex", "total" for no attributes; a long name is cut and gets "~" and a digest.
+  std::string TableName(const AttributeSet& table) const;
+};
+
+TableNames NamesOf(const Domain& domain);
+
+// The columns beside the attributes.
+inline constexpr const char* kTableColumn = "table";
+inline constexpr const char* kNumberColumns[] = {"estimate", "std_dev", "ci_lower", "ci_upper",
+                                                 "adjusted"};
+
+}  // namespace residua
