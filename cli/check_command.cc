@@ -190,9 +190,12 @@ void Run(const CheckOptions& options) {
   const DataPlaces places = FindPlaces(spec.data, FolderOf(options.spec));
   SpecCheck check;
   {
+    std::optional<ElapsedTime> planning("Planning");
     Progress progress("Reading");
-    check = CheckSpec(spec, options.spec, places.data,
-                      [&](int64_t num_rows) { progress.ShowRows(num_rows); });
+    check = CheckSpec(spec, options.spec, places.data, [&](int64_t num_rows) {
+      planning.reset();
+      progress.ShowRows(num_rows);
+    });
   }
   if (options.json) {
     fmt::print("{}\n", CheckJson(options.spec, spec, check).dump(2));
