@@ -36,6 +36,7 @@ struct PlanOptions {
   PrivacyText privacy;
   double tolerance = SolverOptions().tolerance;
   std::string compare;
+  std::optional<int64_t> rows;
   bool json = false;
   bool variances = false;
 };
@@ -53,6 +54,12 @@ Spec Gather(const PlanOptions& options) {
     spec.target = BudgetFromPcost(1);
   } else {
     spec = ReadSpec(options.spec);
+  }
+  if (options.rows) {
+    if (*options.rows < 1) {
+      Fail(ErrorKind::kBadInput, "--rows is {}; it must be at least 1", *options.rows);
+    }
+    spec.public_rows = options.rows;
   }
   if (options.marginals) spec.workload = {ParseMarginalRules(*options.marginals), {}};
   for (const std::string& text : options.marginal) {
@@ -253,6 +260,9 @@ void AddPlanCommand(CLI::App* app) {
                       "The least budget with which the objective is at most this");
   command->add_option("--tolerance", options->tolerance,
                       "Stop at this relative gap to the optimum");
+  command->add_option("--rows", options->rows,
+                      "About how many rows there are, if that is publicly known: warns of a large "
+                      "delta, and of noise above most counts");
   command->add_option(
       "--compare", options->compare,
       "Show the errors for several budgets, a comma list in the unit of the budget: "

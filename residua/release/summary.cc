@@ -118,8 +118,7 @@ std::string HowPrivate(const Plan& plan, const Guarantee& guarantee) {
   return text;
 }
 
-std::string ErrorsByTable(const Plan& plan) {
-  const std::vector<TableErrors> errors = PublishedErrors(plan);
+std::string ErrorsByTable(const Plan& plan, const std::vector<TableErrors>& errors) {
   double num_tables = 0;
   for (const TableErrors& table : errors) num_tables += table.num_tables;
   std::string text =
@@ -144,10 +143,13 @@ std::string ErrorsByTable(const Plan& plan) {
 }
 
 std::string HowExact(const Plan& plan, double confidence) {
+  const std::vector<TableErrors> errors = PublishedErrors(plan);
   return fmt::format(
       "## How exact it is\n\n"
-      "The noise is as likely to raise an answer as to lower it, so small counts may be negative. "
-      "The tables say for each answer how large its noise is:\n\n"
+      "A typical answer is off by about {:.3g}. The noise is as likely to raise an answer as to "
+      "lower "
+      "it, so small counts may be negative. The tables say for each answer how large its noise "
+      "is:\n\n"
       "- `std_dev` is the standard deviation of the noise. Roughly two thirds of the answers or "
       "more "
       "are within one standard deviation of the true count, and 95 % or more within two.\n"
@@ -157,7 +159,7 @@ std::string HowExact(const Plan& plan, double confidence) {
       "from the noise alone: errors in the data are not included. For each table, the standard "
       "deviation of its answers, as root mean square (a kind of average) and the largest:\n\n"
       "{}\n",
-      confidence * 100, ErrorsByTable(plan));
+      Summarize(plan, errors).rmse, confidence * 100, ErrorsByTable(plan, errors));
 }
 
 std::string TheBudget(const Plan& plan, const ReleaseFacts& facts) {
