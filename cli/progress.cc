@@ -8,6 +8,8 @@
 #include <mutex>
 #include <utility>
 
+#include "residua/base/counted.h"
+
 namespace residua::cli {
 namespace {
 
@@ -48,7 +50,7 @@ void Progress::Show(int64_t done, int64_t total) {
 }
 
 void Progress::ShowRows(int64_t num_rows) {
-  if (IsDue()) Print(fmt::format("{}: {} rows", what_, num_rows));
+  if (IsDue()) Print(fmt::format("{}: {}", what_, Counted(num_rows, "row")));
 }
 
 ElapsedTime::ElapsedTime(std::string what) {
