@@ -7,10 +7,12 @@
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "cli/words.h"
+#include "residua/base/counted.h"
 #include "residua/base/error.h"
 #include "residua/draft/check_spec.h"
 #include "residua/files/file.h"
 #include "residua/release/data_places.h"
+#include "residua/release/warnings.h"
 
 namespace residua::cli {
 namespace {
@@ -114,6 +116,15 @@ std::string Memory(double bytes) {
                      : fmt::format("about {:.1f} GB", bytes / 1e9);
 }
 
+// By the true number of rows.
+std::vector<ReleaseWarning> AllWarnings(const SpecCheck& check) {
+  std::vector<ReleaseWarning> warnings = WarningsOf(check.plan, check.report.num_rows_read);
+  if (check.obstacles.empty()) {
+    for (const ReleaseWarning& warning : WarningsOf(check.report)) warnings.push_back(warning);
+  }
+  return warnings;
+}
+
 nlohmann::ordered_json CheckJson(const std::string& name, const Spec& spec,
                                  const SpecCheck& check) {
   const ReadReport& report = check.report;
@@ -125,11 +136,15 @@ nlohmann::ordered_json CheckJson(const std::string& name, const Spec& spec,
                                  {"memory_bytes", std::round(check.memory_bytes)},
                                  {"seconds", check.seconds},
                                  {"obstacles", nlohmann::ordered_json::array()},
+                                 {"warnings", nlohmann::ordered_json::array()},
                                  {"attributes", nlohmann::ordered_json::array()}};
   for (const RowOperation operation : report.query.operations) {
     json["query_operations"].push_back(InWords(operation));
   }
   for (const Error& obstacle : check.obstacles) json["obstacles"].push_back(Worded(obstacle));
+  for (const ReleaseWarning& warning : AllWarnings(check)) {
+    json["warnings"].push_back(Worded(warning));
+  }
   for (int i = 0; i < spec.domain.size(); ++i) {
     const AttributeReport& found = report.attributes[static_cast<size_t>(i)];
     json["attributes"].push_back({{"name", spec.domain[i].name},
@@ -144,8 +159,8 @@ nlohmann::ordered_json CheckJson(const std::string& name, const Spec& spec,
 
 void Print(const std::string& name, const Spec& spec, const SpecCheck& check) {
   const ReadReport& report = check.report;
-  fmt::print("{} {} read; these are true counts of the data, not for publication\n\n",
-             report.num_rows_read, report.num_rows_read == 1 ? "row" : "rows");
+  fmt::print("{} read; these are true counts of the data, not for publication\n\n",
+             Counted(report.num_rows_read, "row"));
   PrintAttributes(spec.domain, report);
   if (report.num_rows_without_identifier > 0) {
     fmt::print("\nRows without '{}', to be left out: {}\n", spec.protection.identifier,
@@ -157,6 +172,9 @@ void Print(const std::string& name, const Spec& spec, const SpecCheck& check) {
   }
   PrintStoppingValues(spec.domain);
   if (!spec.data.query.empty()) PrintQuery(report.query);
+  const std::vector<ReleaseWarning> warnings = AllWarnings(check);
+  if (!warnings.empty()) fmt::print("\n");
+  for (const ReleaseWarning& warning : warnings) fmt::print("warning: {}\n", Worded(warning));
   fmt::print("\nA release will take {} of memory and {}.\n", Memory(check.memory_bytes),
              Seconds(check.seconds));
   for (const Error& obstacle : check.obstacles) {
@@ -172,9 +190,12 @@ void Run(const CheckOptions& options) {
   const DataPlaces places = FindPlaces(spec.data, FolderOf(options.spec));
   SpecCheck check;
   {
+    std::optional<ElapsedTime> planning("Planning");
     Progress progress("Reading");
-    check = CheckSpec(spec, options.spec, places.data,
-                      [&](int64_t num_rows) { progress.ShowRows(num_rows); });
+    check = CheckSpec(spec, options.spec, places.data, [&](int64_t num_rows) {
+      planning.reset();
+      progress.ShowRows(num_rows);
+    });
   }
   if (options.json) {
     fmt::print("{}\n", CheckJson(options.spec, spec, check).dump(2));
@@ -184,8 +205,7 @@ void Run(const CheckOptions& options) {
   std::fflush(stdout);
   if (!check.obstacles.empty()) {
     Fail(ErrorKind::kBadInput, "{}: {} to fix before a release", options.spec,
-         check.obstacles.size() == 1 ? "one problem"
-                                     : fmt::format("{} problems", check.obstacles.size()));
+         Counted(std::ssize(check.obstacles), "problem"));
   }
 }
 

@@ -2,8 +2,9 @@
 
 #include "cli/commands.h"
 #include "residua/base/error.h"
-#include "residua/files/spec.h"
+#include "residua/files/file.h"
 #include "residua/ledger/ledger.h"
+#include "residua/release/data_places.h"
 
 namespace residua::cli {
 namespace {
@@ -16,6 +17,8 @@ struct LedgerOptions {
   int64_t id = 0;
   std::string reason;
   PrivacyText privacy;
+  std::string data;
+  std::string spec;
 };
 
 // The ledger named, or the only one in the current folder.
@@ -88,6 +91,45 @@ void Forgive(const LedgerOptions& options) {
              options.id);
 }
 
+// Where a ledger for the data is to be, and what its budget protects.
+struct NewLedger {
+  DataPlaces places;
+  Protection protection = {};
+};
+
+NewLedger PlaceFor(const LedgerOptions& options) {
+  if (options.data.empty() == options.spec.empty()) {
+    Fail(ErrorKind::kBadInput, "name the data with one of --data FILE and --spec SPEC");
+  }
+  NamedPlaces named;
+  named.ledger = options.path;
+  if (options.spec.empty()) {
+    named.source = options.data;
+    if (!std::filesystem::exists(options.data)) {
+      Fail(ErrorKind::kIo, "{}: does not exist; name the data file that the budget is for",
+           options.data);
+    }
+    return {FindPlaces({}, "", named)};
+  }
+  const Spec spec = ReadSpec(options.spec);
+  return {FindPlaces(spec.data, FolderOf(options.spec), named), spec.protection};
+}
+
+void Create(const LedgerOptions& options) {
+  const auto budget = ParsePrivacy(options.privacy);
+  if (!budget) {
+    Fail(ErrorKind::kBadInput, "a budget needs --rho, or --epsilon with --delta");
+  }
+  const NewLedger made = PlaceFor(options);
+  CheckLedgerIsFound(made.places);
+  const std::string neighbours = NeighboursInWords(made.protection);
+  const Ledger ledger = Ledger::Create(made.places.ledger, std::get<Budget>(budget->target).pcost,
+                                       neighbours, options.reason);
+  fmt::print("Ledger {} (new; keep it with the data): rho {} may be spent; neighbours: {}\n",
+             made.places.ledger.string(), TextBelow(ledger.CurrentBalance().granted / 2),
+             neighbours);
+}
+
 void Grant(const LedgerOptions& options) {
   const auto budget = ParsePrivacy(options.privacy);
   if (!budget || options.reason.empty()) {
@@ -108,6 +150,7 @@ void AddLedgerCommand(CLI::App* app) {
   command->footer(
       "Examples:\n"
       "  residua ledger --ledger people.csv.ledger\n"
+      "  residua ledger create --data people.csv --rho 2 --reason 'board decision of 1 March'\n"
       "  residua ledger forgive 3 --reason 'crashed at 10:02; nothing of it was published'\n"
       "  residua ledger grant --rho 0.5 --reason 'board decision of 3 May'");
   const std::string ledger_help = "The ledger; by default the only *.ledger of this folder";
@@ -123,7 +166,20 @@ void AddLedgerCommand(CLI::App* app) {
   grant->add_option("--pcost", options->privacy.pcost, "As privacy cost (2 rho)");
   grant->add_option("--reason", options->reason, "Who decided, and when; kept on record");
   grant->add_option("--ledger", options->path, ledger_help);
+  CLI::App* create = command->add_subcommand(
+      "create", "Set the budget of data before its first release, which otherwise grants its own");
+  create->add_option("--data", options->data, "The data file");
+  create->add_option("--spec", options->spec,
+                     "A spec that names the data, and what is protected; in place of --data");
+  create->add_option("--rho", options->privacy.rho, "The budget in zCDP");
+  create->add_option("--epsilon", options->privacy.epsilon, "The budget as epsilon, with --delta");
+  create->add_option("--delta", options->privacy.delta, "The delta of --epsilon");
+  create->add_option("--reason", options->reason, "Who decided, and when; kept on record")
+      ->required();
+  create->add_option("--ledger", options->path,
+                     "The ledger; by default the data file's name + .ledger, beside the data");
   command->require_subcommand(0, 1);
+  create->callback([options] { Create(*options); });
   forgive->callback([options] { Forgive(*options); });
   grant->callback([options] { Grant(*options); });
   command->callback([options, command] {

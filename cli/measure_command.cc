@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/interruption.h"
 #include "cli/measuring_report.h"
 #include "residua/base/error.h"
 #include "residua/release/measure_to_file.h"
@@ -34,6 +35,9 @@ void Run(const MeasureOptions& options) {
       options.again};
   request.plan_name = options.plan;
   request.options.counting.num_threads = options.threads;
+  OnInterruption(
+      "\nresidua: interrupted; if its spend is in the ledger, residua ledger shows it as reserved, "
+      "and the same command says what to do\n");
   MeasuringReport report(plan.domain, &request);
   const MeasureOutcome outcome = MeasureToFile(request);
   ReportLedgers(outcome.ledger_beside, request.places.ledger);
@@ -57,8 +61,10 @@ void Run(const MeasureOptions& options) {
              TextAbove(guarantee.rho), TextAbove(guarantee.epsilon), DeltaText(guarantee.delta));
   const SpentText rho = TextOfSpent(balance.spent / 2, balance.granted / 2);
   fmt::print("Ledger {}{}: entry {}, rho {} of {} spent\n", ledger,
-             outcome.made_ledger ? " (new; keep it with the data)" : "", outcome.entry, rho.spent,
-             rho.granted);
+             outcome.made_ledger
+                 ? " (new, with the plan's budget as its grant; keep it with the data)"
+                 : "",
+             outcome.entry, rho.spent, rho.granted);
   fmt::print("Written to {}\n", output.string());
 }
 

@@ -4,10 +4,18 @@
 
 #include <cstdio>
 
+#include "cli/words.h"
+
 namespace residua::cli {
 
 void PrintNotes(std::span<const std::string> notes) {
   for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", note);
+}
+
+void PrintWarnings(std::span<const ReleaseWarning> warnings) {
+  for (const ReleaseWarning& warning : warnings) {
+    fmt::print(stderr, "warning: {}\n", Worded(warning));
+  }
 }
 
 void MeasuringReport::BeginMeasuring(const ReadReport& report) {

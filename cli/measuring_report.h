@@ -6,11 +6,15 @@
 
 #include "cli/progress.h"
 #include "residua/release/measure_to_file.h"
+#include "residua/release/warnings.h"
 
 namespace residua::cli {
 
 // Prints the notes on stderr, one line each.
 void PrintNotes(std::span<const std::string> notes);
+
+// Prints the warnings on stderr, one line each.
+void PrintWarnings(std::span<const ReleaseWarning> warnings);
 
 // Shows on stderr how far a measurement is, and what reading did to values that have no cell: true
 // counts, for the curator. Sets the callbacks of a MeasureRequest or ReleaseRequest. This object

@@ -3,14 +3,17 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/measuring_report.h"
 #include "cli/plan_report.h"
+#include "cli/progress.h"
 #include "cli/words.h"
 #include "residua/base/error.h"
 #include "residua/files/basis_cache.h"
 #include "residua/files/file.h"
 #include "residua/files/plan_file.h"
 #include "residua/measure/measure.h"
-#include "residua/select/plan_errors.h"
+#include "residua/release/published_errors.h"
+#include "residua/release/warnings.h"
 #include "residua/select/select.h"
 #include "residua/text/choice_text.h"
 #include "residua/text/domain_text.h"
@@ -32,6 +35,8 @@ struct PlanOptions {
   std::string basis_cache;
   PrivacyText privacy;
   double tolerance = SolverOptions().tolerance;
+  std::string compare;
+  std::optional<int64_t> rows;
   bool json = false;
   bool variances = false;
 };
@@ -49,6 +54,12 @@ Spec Gather(const PlanOptions& options) {
     spec.target = BudgetFromPcost(1);
   } else {
     spec = ReadSpec(options.spec);
+  }
+  if (options.rows) {
+    if (*options.rows < 1) {
+      Fail(ErrorKind::kBadInput, "--rows is {}; it must be at least 1", *options.rows);
+    }
+    spec.public_rows = options.rows;
   }
   if (options.marginals) spec.workload = {ParseMarginalRules(*options.marginals), {}};
   for (const std::string& text : options.marginal) {
@@ -90,6 +101,70 @@ void CheckTolerance(double tolerance) {
   }
 }
 
+// A budget in the same unit as `like`.
+Budget BudgetLike(const Budget& like, const std::string& text) {
+  PrivacyText privacy;
+  switch (like.unit) {
+    case BudgetUnit::kPcost:
+      privacy.pcost = text;
+      break;
+    case BudgetUnit::kRho:
+      privacy.rho = text;
+      break;
+    case BudgetUnit::kMu:
+      privacy.mu = text;
+      break;
+    case BudgetUnit::kEpsilonDelta:
+      privacy.epsilon = text;
+      break;
+  }
+  Budget budget = std::get<Budget>(ParsePrivacy(privacy, like.delta)->target);
+  budget.delta = like.delta;
+  return budget;
+}
+
+std::string_view NameOf(BudgetUnit unit) {
+  switch (unit) {
+    case BudgetUnit::kPcost:
+      return "pcost";
+    case BudgetUnit::kRho:
+      return "rho";
+    case BudgetUnit::kMu:
+      return "mu";
+    case BudgetUnit::kEpsilonDelta:
+      return "epsilon";
+  }
+  RESIDUA_CHECK(false);
+}
+
+// Plans for several budgets. Bases do not depend on the budget, and are chosen once.
+void Compare(const PlanOptions& options, const Spec& spec, SelectRequest request) {
+  const auto* like = std::get_if<Budget>(&*spec.target);
+  if (like == nullptr || !options.output.empty()) {
+    Fail(ErrorKind::kBadInput, "--compare {}",
+         like == nullptr ? "needs a budget, such as epsilon or rho, and not a target of accuracy"
+                         : "writes no plan; leave out -o");
+  }
+  std::vector<ComparedPlan> plans;
+  {
+    const ElapsedTime planning("Planning");
+    for (const std::string& text : CLI::detail::split(options.compare, ',')) {
+      const auto start = std::chrono::steady_clock::now();
+      request.target = AtPlace("--compare", [&] { return BudgetLike(*like, text); });
+      Plan plan = Select(request);
+      request.matrices = MatrixOfAttributes(plan);
+      std::vector<TableErrors> errors = PublishedErrors(plan);
+      const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+      plans.push_back({text, std::move(plan), std::move(errors), elapsed.count()});
+    }
+  }
+  if (options.json) {
+    fmt::print("{}\n", ComparisonJson(plans, NameOf(like->unit), options.variances).dump(2));
+  } else {
+    PrintComparison(plans, NameOf(like->unit), options.variances);
+  }
+}
+
 void Run(const PlanOptions& options) {
   CheckTolerance(options.tolerance);
   const Spec spec = Gather(options);
@@ -99,8 +174,14 @@ void Run(const PlanOptions& options) {
   request.solver.tolerance = options.tolerance;
   request.basis = ParseBasisKind(options.basis);
   if (!options.basis_cache.empty()) request.matrices = FindBases(options.basis_cache, request);
+  if (!options.compare.empty()) {
+    Compare(options, spec, std::move(request));
+    return;
+  }
   const bool known = !request.matrices.empty();
+  std::optional<ElapsedTime> planning("Planning");
   PlanFile file{Select(request), spec.data};
+  planning.reset();
   if (!options.basis_cache.empty() && !known) KeepBases(options.basis_cache, request, file.plan);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   if (!options.output.empty()) {
@@ -114,12 +195,16 @@ void Run(const PlanOptions& options) {
   } catch (const Error& error) {
     fmt::print(stderr, "note: this can be planned but not measured: {}\n", Worded(error));
   }
-  const std::vector<TableErrors> errors = PredictErrors(file.plan);
+  const std::vector<TableErrors> errors = PublishedErrors(file.plan);
   const std::optional<PlanCertificate> certificate = CertifyPlan(file.plan);
+  const std::vector<ReleaseWarning> warnings = WarningsOf(file.plan, spec.public_rows);
+  PrintWarnings(warnings);
   if (options.json) {
-    fmt::print(
-        "{}\n",
-        PlanJson(file.plan, errors, certificate, elapsed.count(), options.variances).dump(2));
+    nlohmann::ordered_json json =
+        PlanJson(file.plan, errors, certificate, elapsed.count(), options.variances);
+    json["warnings"] = nlohmann::ordered_json::array();
+    for (const ReleaseWarning& warning : warnings) json["warnings"].push_back(Worded(warning));
+    fmt::print("{}\n", json.dump(2));
   } else {
     PrintPlan(file.plan, errors, certificate, elapsed.count(), options.variances);
     if (!options.output.empty()) fmt::print("\nWritten to {}\n", options.output);
@@ -136,6 +221,7 @@ void AddPlanCommand(CLI::App* app) {
       "Examples:\n"
       "  residua plan people.toml -o plan.json\n"
       "  residua plan --domain 100,50,7,4,2 --marginals '<=3' --objective max-variance --rho 0.5\n"
+      "  residua plan people.toml --compare 0.5,1,2,4\n"
       "No data is read. With --domain and no budget, the privacy cost is 1.");
   command->add_option("SPEC", options->spec, "The spec file (TOML)");
   command->add_option("-o,--output", options->output, "Write the plan to this file");
@@ -174,7 +260,15 @@ void AddPlanCommand(CLI::App* app) {
                       "The least budget with which the objective is at most this");
   command->add_option("--tolerance", options->tolerance,
                       "Stop at this relative gap to the optimum");
-  command->add_flag("--variances", options->variances, "Print the variance of every table");
+  command->add_option("--rows", options->rows,
+                      "About how many rows there are, if that is publicly known: warns of a large "
+                      "delta, and of noise above most counts");
+  command->add_option(
+      "--compare", options->compare,
+      "Show the errors for several budgets, a comma list in the unit of the budget: "
+      "0.5,1,2,4");
+  command->add_flag("--variances", options->variances,
+                    "List every table, with the mean and the largest variance of its answers");
   command->add_flag("--json", options->json, "Print the result as JSON");
   command->callback([options] { Run(*options); });
 }

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "residua/base/error.h"
+#include "residua/privacy/suspicion.h"
+#include "residua/release/published_errors.h"
 #include "residua/text/choice_text.h"
 
 namespace residua::cli {
@@ -50,48 +51,68 @@ Json SetJson(const Domain& domain, const AttributeSet& set) {
   return list;
 }
 
-void PrintEveryTable(const Plan& plan, const std::vector<TableErrors>& errors) {
-  const std::vector<ListedTable> tables = ListTables(plan, errors);
+// "1 table", "1,200 tables".
+std::string CountedText(double count, std::string_view noun) {
+  return fmt::format("{} {}{}", CountText(count), noun, count == 1 ? "" : "s");
+}
+
+size_t NameWidth(const Plan& plan, const std::vector<ListedTable>& tables) {
   size_t width = 5;
   for (const ListedTable& table : tables) {
     width = std::max(width, SetName(plan.domain, table.attributes).size());
   }
-  width = std::min<size_t>(width, 60);
-  fmt::print("{:<{}}  {:>12}  {:>12}\n", "table", width, "answers", "std dev");
+  return std::min<size_t>(width, 60);
+}
+
+std::string OrderName(size_t num_attributes) {
+  return num_attributes == 0 ? "total" : fmt::format("{}-way", num_attributes);
+}
+
+// With the root mean square of the answers' standard deviations and the largest; their variances
+// too if asked for.
+void PrintEveryTable(const Plan& plan, const std::vector<TableErrors>& errors, bool variances) {
+  const std::vector<ListedTable> tables = ListTables(plan, errors);
+  const size_t width = NameWidth(plan, tables);
+  fmt::print("{:<{}}  {:>12}  {:>12}  {:>12}{}\n", "table", width, "answers", "rms s.d.",
+             "largest s.d.",
+             variances ? fmt::format("  {:>13}  {:>16}", "mean variance", "largest variance") : "");
   for (const ListedTable& table : tables) {
-    fmt::print("{:<{}}  {:>12}  {:>12.4g}\n", SetName(plan.domain, table.attributes), width,
-               CountText(table.errors->num_answers), std::sqrt(table.errors->max_variance));
+    const TableErrors& of = *table.errors;
+    fmt::print(
+        "{:<{}}  {:>12}  {:>12.4g}  {:>12.4g}{}\n", SetName(plan.domain, table.attributes), width,
+        CountText(of.num_answers), std::sqrt(of.mean_variance), std::sqrt(of.max_variance),
+        variances ? fmt::format("  {:>13.6g}  {:>16.6g}", of.mean_variance, of.max_variance) : "");
   }
 }
 
-// Tables of equal order together: smallest, middle (by number of tables) and largest error.
+// Tables of equal order together.
 void PrintByOrder(const std::vector<TableErrors>& errors) {
-  std::map<size_t, std::vector<const TableErrors*>> by_order;
-  for (const TableErrors& table : errors) by_order[table.orbit.size()].push_back(&table);
-  fmt::print("{:<8}  {:>12}  {:>16}  {:>12}  {:>12}  {:>12}\n", "tables", "number", "answers",
-             "least s.d.", "median s.d.", "largest s.d.");
-  for (auto& [order, tables] : by_order) {
-    std::sort(tables.begin(), tables.end(),
-              [](const auto* a, const auto* b) { return a->max_variance < b->max_variance; });
-    double number = 0;
-    double cells = 0;
-    for (const TableErrors* table : tables) {
-      number += table->num_tables;
-      cells += table->num_tables * table->num_answers;
-    }
-    double seen = 0;
-    double median = 0;
-    for (const TableErrors* table : tables) {
-      seen += table->num_tables;
-      median = table->max_variance;
-      if (2 * seen >= number) break;
-    }
-    fmt::print("{:<8}  {:>12}  {:>16}  {:>12.4g}  {:>12.4g}  {:>12.4g}\n",
-               order == 0 ? "total" : fmt::format("{}-way", order), CountText(number),
-               CountText(cells), std::sqrt(tables.front()->max_variance), std::sqrt(median),
-               std::sqrt(tables.back()->max_variance));
+  fmt::print("{:<8}  {:>12}  {:>16}  {:>12}  {:>12}\n", "tables", "number", "answers", "rms s.d.",
+             "largest s.d.");
+  for (const OrderErrors& order : ByOrder(errors)) {
+    fmt::print("{:<8}  {:>12}  {:>16}  {:>12.4g}  {:>12.4g}\n", OrderName(order.num_attributes),
+               CountText(order.num_tables), CountText(order.num_answers),
+               std::sqrt(order.mean_variance), std::sqrt(order.max_variance));
   }
 }
+
+// One row of a comparison: a number for each budget.
+template <typename Number>
+void PrintCompared(const std::string& name, size_t width, std::span<const ComparedPlan> plans,
+                   const Number& number) {
+  fmt::print("{:<{}}", name, width);
+  for (const ComparedPlan& compared : plans) fmt::print("  {:>12}", number(compared));
+  fmt::print("\n");
+}
+
+// The longest of the names that every comparison has.
+constexpr size_t kComparisonWidth = 28;
+
+bool ListsTables(const ComparedPlan& compared) {
+  return Summarize(compared.plan, compared.errors).num_marginals <= kMaxListedTables;
+}
+
+std::string FourDigits(double number) { return fmt::format("{:.4g}", number); }
 
 }  // namespace
 
@@ -137,16 +158,18 @@ void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors,
                const std::optional<PlanCertificate>& certificate, double seconds, bool all_tables) {
   const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
   const PlanSummary summary = Summarize(plan, errors);
-  fmt::print("{} {} of {} attributes, {} answers, from {} base mechanisms ({:.3g} s)\n\n",
-             CountText(summary.num_marginals), summary.num_marginals == 1 ? "table" : "tables",
-             plan.domain.size(), CountText(summary.num_answers), CountText(summary.num_mechanisms),
-             seconds);
+  fmt::print("{} of {}, {}, from {} ({:.3g} s)\n\n", CountedText(summary.num_marginals, "table"),
+             CountedText(plan.domain.size(), "attribute"),
+             CountedText(summary.num_answers, "answer"),
+             CountedText(summary.num_mechanisms, "base mechanism"), seconds);
   fmt::print("privacy    rho {} (zCDP), epsilon {} at delta {}; {}\n", TextAbove(guarantee.rho),
              TextAbove(guarantee.epsilon), DeltaText(guarantee.delta),
              ChangeInWords(plan.protection));
   fmt::print("           privacy cost {}; if the noise were continuous: mu {}, epsilon {}\n",
              TextAbove(guarantee.pcost), TextAbove(guarantee.mu),
              TextAbove(guarantee.epsilon_continuous));
+  fmt::print("           a suspicion of 50 % can grow to at most {}\n",
+             PercentAbove(GrownSuspicion(0.5, guarantee.epsilon)));
   const bool all_identity =
       std::all_of(plan.bases.begin(), plan.bases.end(),
                   [](const ResidualBasis& basis) { return basis.is_identity(); });
@@ -164,14 +187,75 @@ void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors,
     fmt::print(
         "           the solver stopped early: the plan is valid, but its accuracy could improve\n");
   }
-  fmt::print("errors     RMSE {:.6g} over all answers; largest standard deviation {:.6g}\n\n",
-             summary.rmse, std::sqrt(summary.max_variance));
+  fmt::print(
+      "errors     standard deviation over all answers: root mean square {:.6g}, largest "
+      "{:.6g}\n\n",
+      summary.rmse, std::sqrt(summary.max_variance));
   if (all_tables || summary.num_marginals <= kMaxListedTables) {
-    PrintEveryTable(plan, errors);
+    PrintEveryTable(plan, errors, all_tables);
   } else {
     PrintByOrder(errors);
     fmt::print("\nAdd --variances to list every table.\n");
   }
+}
+
+Json ComparisonJson(std::span<const ComparedPlan> plans, std::string_view unit, bool all_tables) {
+  Json json = {{"unit", unit}, {"plans", Json::array()}};
+  for (const ComparedPlan& compared : plans) {
+    Json plan = {{"budget", compared.budget}};
+    plan.update(PlanJson(compared.plan, compared.errors, std::nullopt, compared.seconds,
+                         all_tables || ListsTables(compared)));
+    json["plans"].push_back(std::move(plan));
+  }
+  return json;
+}
+
+void PrintComparison(std::span<const ComparedPlan> plans, std::string_view unit, bool all_tables) {
+  const ComparedPlan& first = plans.front();
+  const bool lists_tables = all_tables || ListsTables(first);
+  const std::vector<ListedTable> tables =
+      lists_tables ? ListTables(first.plan, first.errors) : std::vector<ListedTable>();
+  const size_t width = std::max<size_t>(NameWidth(first.plan, tables), kComparisonWidth);
+  const auto guarantee = [](const ComparedPlan& compared) {
+    return GuaranteeOf(compared.plan.pcost, compared.plan.budget.delta);
+  };
+  const bool is_epsilon = first.plan.budget.unit == BudgetUnit::kEpsilonDelta;
+  const std::string at_delta =
+      fmt::format("epsilon at delta {}", DeltaText(guarantee(first).delta));
+  PrintCompared(is_epsilon ? at_delta : std::string(unit), width, plans,
+                [](const ComparedPlan& compared) { return compared.budget; });
+  if (!is_epsilon) {
+    PrintCompared(at_delta, width, plans, [&](const ComparedPlan& compared) {
+      return TextAbove(guarantee(compared).epsilon);
+    });
+  }
+  PrintCompared("a suspicion of 50 % grows to", width, plans, [&](const ComparedPlan& compared) {
+    return PercentAbove(GrownSuspicion(0.5, guarantee(compared).epsilon));
+  });
+  fmt::print("\nstandard deviation of the answers, root mean square:\n");
+  if (lists_tables) {
+    for (size_t t = 0; t < tables.size(); ++t) {
+      const auto orbit = static_cast<size_t>(tables[t].errors - first.errors.data());
+      PrintCompared(SetName(first.plan.domain, tables[t].attributes), width, plans,
+                    [&](const ComparedPlan& compared) {
+                      return FourDigits(std::sqrt(compared.errors[orbit].mean_variance));
+                    });
+    }
+  } else {
+    const std::vector<OrderErrors> orders = ByOrder(first.errors);
+    for (size_t k = 0; k < orders.size(); ++k) {
+      PrintCompared(OrderName(orders[k].num_attributes) + " tables", width, plans,
+                    [&](const ComparedPlan& compared) {
+                      return FourDigits(std::sqrt(ByOrder(compared.errors)[k].mean_variance));
+                    });
+    }
+  }
+  PrintCompared("all answers", width, plans, [](const ComparedPlan& compared) {
+    return FourDigits(Summarize(compared.plan, compared.errors).rmse);
+  });
+  PrintCompared("largest of all answers", width, plans, [](const ComparedPlan& compared) {
+    return FourDigits(std::sqrt(Summarize(compared.plan, compared.errors).max_variance));
+  });
 }
 
 }  // namespace residua::cli

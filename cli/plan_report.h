@@ -2,6 +2,9 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "residua/select/lower_bound.h"
@@ -15,5 +18,18 @@ nlohmann::ordered_json PlanJson(const Plan& plan, const std::vector<TableErrors>
                                 bool all_tables);
 void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors,
                const std::optional<PlanCertificate>& certificate, double seconds, bool all_tables);
+
+// A plan for one of several budgets, for the same tables and objective.
+struct ComparedPlan {
+  std::string budget;  // as it was typed
+  Plan plan;
+  std::vector<TableErrors> errors;
+  double seconds = 0;
+};
+
+// What `residua plan --compare` prints; `unit` is that of the budgets.
+nlohmann::ordered_json ComparisonJson(std::span<const ComparedPlan> plans, std::string_view unit,
+                                      bool all_tables);
+void PrintComparison(std::span<const ComparedPlan> plans, std::string_view unit, bool all_tables);
 
 }  // namespace residua::cli

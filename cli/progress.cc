@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <condition_variable>
 #include <cstdio>
+#include <mutex>
 #include <utility>
+
+#include "residua/base/counted.h"
 
 namespace residua::cli {
 namespace {
@@ -46,7 +50,26 @@ void Progress::Show(int64_t done, int64_t total) {
 }
 
 void Progress::ShowRows(int64_t num_rows) {
-  if (IsDue()) Print(fmt::format("{}: {} rows", what_, num_rows));
+  if (IsDue()) Print(fmt::format("{}: {}", what_, Counted(num_rows, "row")));
+}
+
+ElapsedTime::ElapsedTime(std::string what) {
+  if (isatty(STDERR_FILENO) == 0) return;
+  thread_ = std::jthread([what = std::move(what)](const std::stop_token& stop) {
+    const auto start = std::chrono::steady_clock::now();
+    std::mutex mutex;
+    std::condition_variable_any stopped;
+    std::unique_lock lock(mutex);
+    bool is_shown = false;
+    while (!stopped.wait_for(lock, stop, is_shown ? kBetween : kFirst,
+                             [&] { return stop.stop_requested(); })) {
+      const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+      fmt::print(stderr, "\r\x1b[K{}: {:.0f} s", what, elapsed.count());
+      std::fflush(stderr);
+      is_shown = true;
+    }
+    if (is_shown) fmt::print(stderr, "\r\x1b[K");
+  });
 }
 
 }  // namespace residua::cli

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <thread>
 
 namespace residua::cli {
 
@@ -26,6 +27,15 @@ class Progress {
   bool is_terminal_;
   bool is_shown_ = false;
   std::chrono::steady_clock::time_point next_;
+};
+
+// The same for work that cannot say how far it is: how long it has taken, "Planning: 3 s".
+class ElapsedTime {
+ public:
+  explicit ElapsedTime(std::string what);
+
+ private:
+  std::jthread thread_;  // shows it until this is destroyed; none where there is no terminal
 };
 
 }  // namespace residua::cli

@@ -5,10 +5,12 @@
 #include <optional>
 
 #include "cli/commands.h"
+#include "cli/interruption.h"
 #include "cli/measuring_report.h"
 #include "cli/progress.h"
 #include "cli/tables_format.h"
 #include "residua/base/error.h"
+#include "residua/privacy/suspicion.h"
 #include "residua/release/release_folder.h"
 
 namespace residua::cli {
@@ -27,7 +29,7 @@ struct ReleaseOptions {
 };
 
 void PrintForecast(const ReleaseForecast& forecast) {
-  std::string before = "a new ledger";
+  std::string before = "a new ledger, with this release's budget as its grant";
   if (forecast.balance) {
     const SpentText rho = TextOfSpent(forecast.balance->spent / 2, forecast.balance->granted / 2);
     before = fmt::format("rho {} of {} spent so far", rho.spent, rho.granted);
@@ -35,10 +37,14 @@ void PrintForecast(const ReleaseForecast& forecast) {
   fmt::print(stderr,
              "This release costs rho {} (zCDP), epsilon {} at delta {}; {}.\n"
              "Ledger {}: {}.\n"
-             "Standard deviation of an answer: median table {:.6g}, largest {:.6g}.\n",
+             "A suspicion of 50 % can grow to at most {}.\n"
+             "Standard deviation of the answers: root mean square {:.6g}, largest {:.6g}.\n",
              TextAbove(forecast.pcost / 2), TextAbove(forecast.guarantee.epsilon),
              DeltaText(forecast.guarantee.delta), ChangeInWords(forecast.protection),
-             forecast.ledger.string(), before, forecast.median_std_dev, forecast.largest_std_dev);
+             forecast.ledger.string(), before,
+             PercentAbove(GrownSuspicion(0.5, forecast.guarantee.epsilon)), forecast.rms_std_dev,
+             forecast.largest_std_dev);
+  PrintWarnings(forecast.warnings);
 }
 
 // Asks the person at the terminal, or looks for --yes.
@@ -100,6 +106,11 @@ void Run(const ReleaseOptions& options) {
     ReportLedgers(forecast.ledger_beside, forecast.ledger);
     return Confirm(options, forecast);
   };
+  OnInterruption(
+      "\nresidua: interrupted; run the same command again: it continues, and nothing is spent "
+      "twice\n");
+  std::optional<ElapsedTime> planning("Planning");
+  request.on_planned = [&] { planning.reset(); };
   MeasuringReport report(request.spec.domain, &request);
   std::optional<Progress> writing;
   request.on_table = [&](int64_t done, int64_t total) {
@@ -112,6 +123,12 @@ void Run(const ReleaseOptions& options) {
   const ReleaseOutcome outcome = MakeRelease(request);
   writing.reset();
   ReportRenamed(outcome.tables);
+  if (outcome.names_data) {
+    fmt::print(stderr,
+               "note: {} and {} were written by an earlier version and say where the data is; "
+               "publish them only if readers may know that\n",
+               outcome.folder.plan.string(), outcome.folder.measurements.string());
+  }
   if (!asked) ReportLedgers(outcome.measured.ledger_beside, outcome.places.ledger);
   if (options.json) {
     PrintJson(outcome);

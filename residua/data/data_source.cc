@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "residua/base/counted.h"
 #include "residua/base/error.h"
 #include "residua/base/shown_text.h"
 #include "residua/base/threads.h"
@@ -345,10 +346,11 @@ std::vector<std::string> NotesOf(const ReadReport& report, const Domain& domain)
   for (int i = 0; i < domain.size(); ++i) {
     const AttributeReport& attribute = report.attributes[static_cast<size_t>(i)];
     if (attribute.num_clamped > 0) {
-      note(fmt::format("{}: {} values clamped", domain[i].name, attribute.num_clamped));
+      note(fmt::format("{}: {} clamped", domain[i].name, Counted(attribute.num_clamped, "value")));
     }
     if (attribute.num_nulled > 0) {
-      note(fmt::format("{}: {} values taken as missing", domain[i].name, attribute.num_nulled));
+      note(fmt::format("{}: {} taken as missing", domain[i].name,
+                       Counted(attribute.num_nulled, "value")));
     }
   }
   if (report.num_rows_without_identifier > 0) {
@@ -359,7 +361,7 @@ std::vector<std::string> NotesOf(const ReadReport& report, const Domain& domain)
     note(fmt::format("rows left out, beyond max_rows: {}", report.num_rows_over));
   }
   if (report.num_rows_dropped > 0) {
-    note(fmt::format("{} rows dropped", report.num_rows_dropped));
+    note(fmt::format("{} dropped", Counted(report.num_rows_dropped, "row")));
   }
   return notes;
 }

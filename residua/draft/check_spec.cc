@@ -67,13 +67,13 @@ std::vector<Error> Obstacles(const Plan& plan, const std::string& name, const Re
 
 SpecCheck CheckSpec(const Spec& spec, const std::string& name, const DataSource& data,
                     const RowProgress& on_rows) {
-  const Plan plan = Select(RequestOf(spec));
   SpecCheck check;
+  check.plan = Select(RequestOf(spec));
   const auto start = std::chrono::steady_clock::now();
   check.report = SurveyTable(data, spec.domain, spec.protection, on_rows);
   const std::chrono::duration<double> reading = std::chrono::steady_clock::now() - start;
-  Predict(plan, reading.count(), &check);
-  check.obstacles = Obstacles(plan, name, check.report);
+  Predict(check.plan, reading.count(), &check);
+  check.obstacles = Obstacles(check.plan, name, check.report);
   return check;
 }
 

@@ -11,6 +11,7 @@ namespace residua {
 
 // What a spec and its data say about a release. It contains true counts: for the curator's eyes.
 struct SpecCheck {
+  Plan plan;  // that a release would follow
   ReadReport report;
   double memory_bytes = 0;       // that a release will take, roughly
   double seconds = 0;            // likewise

@@ -48,8 +48,9 @@ CellMatrix ParseMatrix(std::string_view text, const std::string& name, int64_t n
     }
     if (column != num_columns) {
       Fail(ErrorKind::kBadInput,
-           "{}: this row has {} entries and the attribute {} cells; give one for each cell",
-           fmt::format("{}:{}", name, line_number), column, num_columns);
+           "{}: this row has {} {} and the attribute {} cells; give one for each cell",
+           fmt::format("{}:{}", name, line_number), column, column == 1 ? "entry" : "entries",
+           num_columns);
     }
     ++matrix.num_rows;
   }

@@ -21,9 +21,13 @@ class SpecReader : TomlReader {
   explicit SpecReader(std::string name) : TomlReader(std::move(name)) {}
 
   Spec Read(const toml::table& root) {
-    CheckKeys(root, "", {"data", "privacy", "attributes", "workload"});
+    CheckKeys(root, "", {"release", "data", "privacy", "attributes", "workload"});
     Spec spec;
-    if (const auto* data = Table(root, "data")) spec.data = ReadData(*data);
+    if (const auto* release = Table(root, "release")) spec.release = ReadReleaseText(*release);
+    if (const auto* data = Table(root, "data")) {
+      spec.data = ReadData(*data);
+      spec.public_rows = ReadPublicRows(*data);
+    }
     const auto* attributes = Table(root, "attributes");
     if (attributes == nullptr) {
       FailAt(root, "attributes",
@@ -37,7 +41,7 @@ class SpecReader : TomlReader {
 
  private:
   DataReference ReadData(const toml::table& table) const {
-    CheckKeys(table, "data", {"source", "database", "query", "ledger"});
+    CheckKeys(table, "data", {"source", "database", "query", "ledger", "rows"});
     DataReference data;
     if (const auto* node = table.get("source")) data.source = String(*node, "data.source");
     if (const auto* node = table.get("database")) data.database = String(*node, "data.database");
@@ -53,6 +57,38 @@ class SpecReader : TomlReader {
     }
     if (const auto* node = table.get("ledger")) data.ledger = String(*node, "data.ledger");
     return data;
+  }
+
+  std::optional<int64_t> ReadPublicRows(const toml::table& data) const {
+    const auto* node = data.get("rows");
+    if (node == nullptr) return std::nullopt;
+    const int64_t rows = Whole(*node, "data.rows");
+    if (rows < 1) {
+      FailAt(*node, "data.rows",
+             "is {}; it must be at least 1: about how many rows there are, as is publicly known",
+             rows);
+    }
+    return rows;
+  }
+
+  ReleaseText ReadReleaseText(const toml::table& table) const {
+    CheckKeys(table, "release", {"title", "description", "publisher", "contact", "licence"});
+    ReleaseText text;
+    const auto read = [&](const char* name, bool is_line, std::string* value) {
+      const auto* node = table.get(name);
+      if (node == nullptr) return;
+      const std::string key = Join("release", name);
+      *value = String(*node, key);
+      if (is_line && value->find_first_of("\r\n") != std::string::npos) {
+        FailAt(*node, key, "must be one line; put more into description");
+      }
+    };
+    read("title", true, &text.title);
+    read("description", false, &text.description);
+    read("publisher", true, &text.publisher);
+    read("contact", true, &text.contact);
+    read("licence", true, &text.licence);
+    return text;
   }
 
   Domain ReadAttributes(const toml::table& table) const {

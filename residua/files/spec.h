@@ -22,6 +22,16 @@ struct DataReference {
   bool operator==(const DataReference&) const = default;
 };
 
+// What readers of a release are told of it; each may be empty.
+struct ReleaseText {
+  std::string title;
+  std::string description;
+  std::string publisher;
+  std::string contact;
+  std::string licence;
+  bool operator==(const ReleaseText&) const = default;
+};
+
 // The mark of an attribute whose cells were read from the data, as `check` in specs and plans.
 inline constexpr std::string_view kReadFromData = "read from the data";
 // True; Error{kBadInput} for any other text.
@@ -36,6 +46,8 @@ struct Spec {
   Objective objective;
   Protection protection;
   std::optional<std::variant<Budget, LossTarget>> target;
+  std::optional<int64_t> public_rows = {};  // about how many rows there are, as is publicly known
+  ReleaseText release = {};
 };
 
 // What is asked of the planner. The spec has a target.

@@ -149,9 +149,7 @@ Ledger Ledger::Open(const std::filesystem::path& path) {
   return ledger;
 }
 
-Ledger Ledger::OpenOrCreate(const std::filesystem::path& path, const Rational& first_grant,
-                            const std::string& neighbours) {
-  if (std::filesystem::exists(path)) return Open(path);
+bool Ledger::Make(const std::filesystem::path& path, const LedgerEntry& first_grant) {
   // Made completely under another name, then put in place unless another process was faster: a
   // ledger that exists is never empty. Once it exists, SQLite alone opens and closes it, because
   // the system drops SQLite's locks when this process closes any other descriptor of the file.
@@ -165,14 +163,39 @@ Ledger Ledger::OpenOrCreate(const std::filesystem::path& path, const Rational& f
       ledger.Execute(kSchema);
       ledger.Execute(fmt::format("PRAGMA application_id = {}", kApplicationId));
       ledger.Execute(fmt::format("PRAGMA user_version = {}", kSchemaVersion));
-      ledger.Insert({.kind = Kind::kGrant,
-                     .pcost = first_grant,
-                     .what = "the budget of the first plan measured",
-                     .neighbours = neighbours});
+      ledger.Insert(first_grant);
       return 0;
     });
   }
-  if (!temporary.PutInPlaceIfFree()) temporary.Discard();
+  if (temporary.PutInPlaceIfFree()) return true;
+  temporary.Discard();
+  return false;
+}
+
+Ledger Ledger::OpenOrCreate(const std::filesystem::path& path, const Rational& first_grant,
+                            const std::string& neighbours) {
+  if (!std::filesystem::exists(path)) {
+    Make(path, {.kind = Kind::kGrant,
+                .pcost = first_grant,
+                .what = "the budget of the first plan measured",
+                .neighbours = neighbours});
+  }
+  return Open(path);
+}
+
+Ledger Ledger::Create(const std::filesystem::path& path, const Rational& first_grant,
+                      const std::string& neighbours, const std::string& reason) {
+  if (reason.empty()) Fail(ErrorKind::kBadInput, "a budget needs a reason: who decided, and when");
+  if (!(first_grant > 0)) {
+    Fail(ErrorKind::kBadInput, "a budget of {}; it must be positive", ToString(first_grant));
+  }
+  if (std::filesystem::exists(path) ||
+      !Make(
+          path,
+          {.kind = Kind::kGrant, .pcost = first_grant, .what = reason, .neighbours = neighbours})) {
+    Fail(ErrorKind::kRefused, "{}: exists already, with a budget; to add to it: {}", path.string(),
+         Phrase{Phrase::Kind::kGrant, {TextBelow(first_grant / 2)}});
+  }
   return Open(path);
 }
 

@@ -45,6 +45,10 @@ class Ledger {
   // Opens it, or makes one with this grant.
   static Ledger OpenOrCreate(const std::filesystem::path& path, const Rational& first_grant,
                              const std::string& neighbours);
+  // Makes one before anything is measured. Error{kRefused} if there is a file of that name,
+  // Error{kBadInput} without a reason.
+  static Ledger Create(const std::filesystem::path& path, const Rational& first_grant,
+                       const std::string& neighbours, const std::string& reason);
 
   Ledger(Ledger&&) noexcept;
   Ledger& operator=(Ledger&&) = delete;
@@ -93,6 +97,8 @@ class Ledger {
 
  private:
   Ledger(const std::filesystem::path& path, bool create);
+  // False if there was a file of that name first.
+  static bool Make(const std::filesystem::path& path, const LedgerEntry& first_grant);
   void Execute(const std::string& sql) const;
   bool HasColumn(const char* column) const;
   void AddNewColumns();

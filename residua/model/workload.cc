@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 
+#include "residua/base/counted.h"
 #include "residua/base/error.h"
 
 namespace residua {
@@ -12,9 +13,8 @@ void CheckRule(const Domain& domain, const MarginalRule& rule) {
   switch (rule.kind) {
     case MarginalRule::Kind::kExactly:
       if (rule.bound < 0 || rule.bound > domain.size()) {
-        Fail(ErrorKind::kBadInput,
-             "there are no {}-way marginals of {} attributes; ask for 0 to {}", rule.bound,
-             domain.size(), domain.size());
+        Fail(ErrorKind::kBadInput, "there are no {}-way marginals of {}; ask for 0 to {}",
+             rule.bound, Counted(domain.size(), "attribute"), domain.size());
       }
       return;
     case MarginalRule::Kind::kUpTo:

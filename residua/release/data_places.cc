@@ -15,6 +15,21 @@ fs::path LedgerBeside(const DataSource& data) {
   return !near.empty() && *near.begin() != ".." ? near : ledger;
 }
 
+void CheckLedgerIsFound(const DataPlaces& places) {
+  if (places.names_ledger || places.data.arrow != nullptr || fs::exists(places.ledger) ||
+      places.ledger != LedgerBeside(places.data)) {
+    return;
+  }
+  const std::string& file = places.data.source.empty() ? places.data.database : places.data.source;
+  std::error_code error;
+  const std::uintmax_t num_names = fs::hard_link_count(file, error);
+  if (error || num_names < 2 || !fs::is_regular_file(file)) return;
+  Fail(ErrorKind::kRefused,
+       "{}: the file has {} names (hard links) and no ledger beside this one; name the ledger that "
+       "its budget is kept in, or {} if it has none yet",
+       file, num_names, places.ledger.string());
+}
+
 DataPlaces FindPlaces(const DataReference& reference, const fs::path& folder,
                       const NamedPlaces& named) {
   const auto resolve = [&](const std::string& path) {

@@ -18,6 +18,10 @@ struct DataPlaces {
 // Beside the data itself, whatever spec, plan or link led there: one data set, one ledger.
 std::filesystem::path LedgerBeside(const DataSource& data);
 
+// Error{kRefused} if there is no ledger yet, none was named, and the data has other names (hard
+// links): there may be one beside another name.
+void CheckLedgerIsFound(const DataPlaces& places);
+
 // What a caller names in place of what a spec or plan says; what is empty is as it says.
 struct NamedPlaces {
   std::string source = {};

@@ -110,26 +110,9 @@ void CheckPlan(const MeasureRequest& request) {
   });
 }
 
-// The same data may have a ledger beside another of its names.
-void CheckLedgerIsFound(const MeasureRequest& request) {
-  const DataPlaces& places = request.places;
-  if (places.names_ledger || places.data.arrow != nullptr || fs::exists(places.ledger) ||
-      places.ledger != LedgerBeside(places.data)) {
-    return;
-  }
-  const std::string& file = places.data.source.empty() ? places.data.database : places.data.source;
-  std::error_code error;
-  const std::uintmax_t num_names = fs::hard_link_count(file, error);
-  if (error || num_names < 2 || !fs::is_regular_file(file)) return;
-  Fail(ErrorKind::kRefused,
-       "{}: the file has {} names (hard links) and no ledger beside this one; name the ledger that "
-       "its budget is kept in, or {} if it has none yet",
-       file, num_names, places.ledger.string());
-}
-
 // All that can be refused of a new measurement before the data is read.
 void CheckNew(const MeasureRequest& request, Accounts* accounts) {
-  CheckLedgerIsFound(request);
+  CheckLedgerIsFound(request.places);
   for (Account& account : *accounts) {
     if (account.ledger) account.ledger->CheckAffordable(account.spend);
   }
@@ -338,7 +321,8 @@ MeasureOutcome MeasureToFile(const MeasureRequest& request, const VerifiedPlan& 
 
   const bool makes_ledger = !accounts.front().ledger;
   const MeasurableRows rows = ReadRows(request, verified);
-  MeasurementWriter writer(request.output, request.plan);
+  // It is published, so it does not say where the data is.
+  MeasurementWriter writer(request.output, {request.plan.plan, {}});
   FileInProgress& file = writer.file();
   Reserve(request, fs::path(file.path()).filename(), &accounts);
   if (request.resume) RemoveLeftovers(request, accounts);

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
 #include "residua/base/error.h"
 #include "residua/files/file.h"
 #include "residua/files/measurement_file.h"
+#include "residua/release/published_errors.h"
 #include "residua/release/summary.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/select.h"
@@ -61,25 +63,8 @@ Plan PlanIn(const ReleaseFolder& folder, const Spec& spec) {
   return plan;
 }
 
-void ForecastErrors(const Plan& plan, ReleaseForecast* forecast) {
-  std::vector<std::pair<double, double>> std_devs;  // with the number of tables
-  double num_tables = 0;
-  for (const TableErrors& table : PredictErrors(plan)) {
-    forecast->largest_std_dev = std::max(forecast->largest_std_dev, std::sqrt(table.max_variance));
-    std_devs.emplace_back(std::sqrt(table.mean_variance), table.num_tables);
-    num_tables += table.num_tables;
-  }
-  std::sort(std_devs.begin(), std_devs.end());
-  double seen = 0;
-  for (const auto& [std_dev, count] : std_devs) {
-    seen += count;
-    forecast->median_std_dev = std_dev;
-    if (2 * seen >= num_tables) break;
-  }
-}
-
 ReleaseForecast Forecast(const Plan& plan, const DataPlaces& places,
-                         const MeasureForecast& measuring) {
+                         const MeasureForecast& measuring, std::optional<int64_t> public_rows) {
   ReleaseForecast forecast;
   forecast.pcost = plan.pcost;
   forecast.guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
@@ -89,8 +74,11 @@ ReleaseForecast Forecast(const Plan& plan, const DataPlaces& places,
     forecast.balance = Ledger::Open(places.ledger).CurrentBalance();
   }
   forecast.ledger_beside = measuring.ledger_beside;
-  ForecastErrors(plan, &forecast);
+  const PlanSummary errors = Summarize(plan, PublishedErrors(plan));
+  forecast.rms_std_dev = errors.rmse;
+  forecast.largest_std_dev = std::sqrt(errors.max_variance);
   forecast.query = SurveyQuery(places.data);
+  forecast.warnings = WarningsOf(plan, public_rows);
   return forecast;
 }
 
@@ -126,6 +114,19 @@ MeasureOutcome MeasureInto(const ReleaseFolder& folder, bool is_new, const Verif
   }
 }
 
+// Earlier versions wrote into a plan where the data is. Whether they wrote the measurements too,
+// which then say so as well; if not, the plan is written again without it.
+bool NamesData(const ReleaseFolder& folder, const PlanFile& plan) {
+  if (MeasurementFile(folder.measurements).plan_file().data != DataReference()) return true;
+  if (ReadPlan(folder.plan).data != DataReference()) WritePlan(folder.plan, plan);
+  return false;
+}
+
+// Of a plan file, as readers see it.
+std::string DigestShownIn(const fs::path& plan) {
+  return nlohmann::json::parse(ReadFile(plan)).at("digest").get<std::string>();
+}
+
 TablesRequest TablesOf(const ReleaseRequest& request, const ReleaseFolder& folder) {
   TablesRequest tables;
   tables.measurements = folder.measurements;
@@ -157,7 +158,9 @@ ReleaseOutcome MakeRelease(const ReleaseRequest& request) {
   const ReleaseFolder folder(request.output);
   const TablesRequest tables = TablesOf(request, folder);
   CheckTablesRequest(tables);
-  PlanFile plan{PlanIn(folder, spec), Rebase(spec.data, request.spec_folder, folder.path)};
+  // Without the data: the folder can be published as it is, and the spec is given again to resume.
+  PlanFile plan{PlanIn(folder, spec), {}};
+  if (request.on_planned) request.on_planned();
 
   NamedPlaces named;
   named.ledger = request.ledger;
@@ -174,20 +177,26 @@ ReleaseOutcome MakeRelease(const ReleaseRequest& request) {
   measure.resume = fs::exists(folder.plan) || fs::exists(folder.measurements);
   const MeasureForecast forecast = CheckMeasuring(measure);
   if (forecast.spends && request.confirm &&
-      !request.confirm(Forecast(plan.plan, measure.places, forecast))) {
+      !request.confirm(Forecast(plan.plan, measure.places, forecast, spec.public_rows))) {
     Fail(ErrorKind::kRefused, "nothing was spent, nothing was written");
   }
 
   const bool is_new = MakeFolder(folder.path);
   const FolderLock lock(folder.path);
   MeasureOutcome measured = MeasureInto(folder, is_new, forecast.plan, measure);
+  const bool names_data = NamesData(folder, plan);
   TablesWritten written = PublishTables(tables);
-  const ReleaseFacts facts{measured.balance.granted, measured.spent_before,
-                           request.confidence,       written.num_tables,
-                           written.num_answers,      !spec.data.query.empty()};
+  const ReleaseFacts facts{measured.balance.granted,   measured.spent_before,
+                           request.confidence,         written.num_tables,
+                           written.num_answers,        !spec.data.query.empty(),
+                           DigestShownIn(folder.plan), spec.release};
   WriteFileAtomically(folder.summary, SummaryText(plan, facts));
-  return {folder, std::move(plan), std::move(measure.places), std::move(measured),
-          std::move(written)};
+  return {folder,
+          std::move(plan),
+          std::move(measure.places),
+          std::move(measured),
+          std::move(written),
+          names_data};
 }
 
 }  // namespace residua

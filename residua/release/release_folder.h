@@ -12,6 +12,7 @@
 #include "residua/privacy/budget.h"
 #include "residua/release/measure_to_file.h"
 #include "residua/release/publish_tables.h"
+#include "residua/release/warnings.h"
 
 namespace residua {
 
@@ -30,9 +31,10 @@ struct ReleaseForecast {
   std::filesystem::path ledger;
   std::optional<Ledger::Balance> balance = {};  // before the spend; nothing if the ledger is new
   std::filesystem::path ledger_beside = {};     // as of MeasureOutcome
-  double median_std_dev = 0;   // over the tables, of the standard deviation of their mean variance
-  double largest_std_dev = 0;  // of an answer
-  QueryShape query;            // what the query does to rows, if the data is one's result
+  double rms_std_dev = 0;                       // root mean square, over all answers
+  double largest_std_dev = 0;                   // of an answer
+  QueryShape query;  // what the query does to rows, if the data is one's result
+  std::vector<ReleaseWarning> warnings = {};  // by the spec's own number of rows
 };
 
 struct ReleaseRequest {
@@ -48,6 +50,8 @@ struct ReleaseRequest {
   std::stop_token stop = {};
   // Asked before anything is spent, and only then: false declines. Without it nobody is asked.
   std::function<bool(const ReleaseForecast&)> confirm = {};
+  // Called once the noise is chosen.
+  std::function<void()> on_planned = {};
   // As of MeasureRequest and TablesRequest.
   RowProgress on_rows = {};
   std::function<void(const ReadReport&)> on_read = {};
@@ -66,11 +70,16 @@ struct ReleaseOutcome {
   DataPlaces places;
   MeasureOutcome measured;
   TablesWritten tables;
+  // Plan and measurements were written by an earlier version, and say where the data is.
+  bool names_data = false;
 };
 
 // The whole job: plans, forecasts and asks, measures, publishes the tables and writes the summary,
 // all in one folder. Run again after an interruption, it continues without spending twice; a
 // folder that holds its measurements is finished without asking and without reading the data.
+//
+// The folder can be published as it is: no file of it says where the data or the ledger is, what
+// query was run or who ran it.
 //
 // Error{kRefused} if the request is declined, if the folder holds something else, or if it is at
 // work already. What is refused before anything is spent leaves nothing behind.

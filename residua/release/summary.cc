@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
+#include "residua/base/counted.h"
 #include "residua/base/version.h"
-#include "residua/select/plan_errors.h"
+#include "residua/privacy/suspicion.h"
+#include "residua/release/attribute_words.h"
+#include "residua/release/published_errors.h"
+#include "residua/release/warnings.h"
 
 namespace residua {
 namespace {
@@ -14,64 +17,199 @@ namespace {
 // More tables than a reader looks at are summarised by their number of attributes.
 constexpr double kMaxSummaryTables = 200;
 
-std::string WhoIsProtected(const Protection& protection) {
-  if (protection.neighbours == Protection::Neighbours::kReplaceOne) {
-    return "Nobody who sees this release can reliably tell whether any one row of the data was "
-           "replaced by another. The number of rows itself is not protected: it is taken as known.";
+// Text of the publisher's as part of a row of a table.
+std::string InTable(std::string_view text) {
+  std::string cell;
+  for (const char c : text) {
+    if (c == '|') cell += '\\';
+    cell += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
   }
-  if (protection.identifier.empty()) {
-    return "Nobody who sees this release can reliably tell whether any one row was in the data, "
-           "whatever else they know. A person with several rows is protected less: the privacy "
-           "cost grows with the square of the number of rows.";
-  }
-  return fmt::format(
-      "Nobody who sees this release can reliably tell whether the rows of any one `{}` were in the "
-      "data, whatever else they know. For each `{}`, at most {} {} counted, chosen at random. Rows "
-      "without a `{}` were left out. The tables count these rows only, so their counts are below "
-      "those of all rows.",
-      protection.identifier, protection.identifier, protection.max_rows,
-      protection.max_rows == 1 ? "row was" : "rows were", protection.identifier);
+  return cell;
 }
 
-constexpr std::string_view kRowsOfQuery =
-    "The data is the result of a query, and a row is a row of that result. If the query joins "
-    "tables, groups rows or limits their number, one row of the original tables may affect "
-    "several rows, and is then protected less than one row.";
+std::string Heading(const ReleaseFacts& facts) {
+  const ReleaseText& about = facts.text;
+  std::string text = fmt::format(
+      "# {}\n\n", about.title.empty() ? "A differentially private release" : about.title);
+  if (!about.description.empty()) text += about.description + "\n\n";
+  const auto line = [&](std::string_view name, const std::string& value) {
+    if (!value.empty()) text += fmt::format("- {}: {}\n", name, value);
+  };
+  line("Published by", about.publisher);
+  line("Contact", about.contact);
+  line("Licence", about.licence);
+  if (text.back() != '\n' || text[text.size() - 2] != '\n') text += "\n";
+  return text;
+}
 
-std::string ErrorsByTable(const Plan& plan) {
-  const std::vector<TableErrors> errors = PredictErrors(plan);
+std::string WhatIsARow(const Protection& protection, bool is_query) {
+  std::string text = is_query
+                         ? "The data is the result of a query, and a row is a row of that result. "
+                           "If the query joins tables, groups rows or limits their number, one row "
+                           "of the original tables may affect several rows, and is then protected "
+                           "less than one row.\n\n"
+                         : "";
+  if (protection.identifier.empty()) {
+    return text +
+           "The tables count rows of the data. If a person can have several rows, each is "
+           "counted.\n\n";
+  }
+  const std::string identifier = MarkdownCode(protection.identifier);
+  return text + fmt::format(
+                    "The tables count rows of the data. For each {}, at most {} counted, "
+                    "chosen at random, and rows without a {} were left out. So the counts "
+                    "are below those of all rows.\n\n",
+                    identifier,
+                    protection.max_rows == 1 ? "one row was"
+                                             : fmt::format("{} rows were", protection.max_rows),
+                    identifier);
+}
+
+std::string WhatWasPublished(const Plan& plan, const ReleaseFacts& facts) {
+  std::string text = fmt::format(
+      "## What was published\n\n{} with {}. Each answer is a count with random noise added. {}",
+      Counted(facts.num_tables, "table"), Counted(facts.num_answers, "answer"),
+      WhatIsARow(plan.protection, facts.is_query));
+  text += "The tables are about these attributes:\n\n";
+  for (const Attribute& attribute : plan.domain.attributes()) {
+    text += fmt::format("- {}\n", DescribeAttribute(attribute));
+  }
+  return text + "\n";
+}
+
+// What a reader who knows everything else may be unsure of.
+std::string Suspicion(const Protection& protection) {
+  if (protection.neighbours == Protection::Neighbours::kReplaceOne) {
+    return "which of two rows is the one in the data";
+  }
+  if (protection.identifier.empty()) return "whether a certain row is in the data";
+  return fmt::format("whether the rows of a certain {} are in the data",
+                     MarkdownCode(protection.identifier));
+}
+
+// The words follow from epsilon and delta.
+std::string TheWorstCase(const Protection& protection, const Guarantee& guarantee) {
+  const double suspicion = GrownSuspicion(0.5, guarantee.epsilon);
+  std::string text = fmt::format(
+      "Suppose that someone knows all of the data but one thing: {}. They think that both are "
+      "equally likely: 50 %. After they have seen this release, they can be at most {} sure of "
+      "either. This holds whatever they know and compute, except with a probability of at most "
+      "{}.\n\n",
+      Suspicion(protection), PercentAbove(suspicion), DeltaText(guarantee.delta));
+  if (!(guarantee.epsilon <= kLargeEpsilon)) {
+    text += "**This promise is weak.** In the worst case it leaves almost no doubt.\n\n";
+  }
+  return text;
+}
+
+std::string HowPrivate(const Plan& plan, const Guarantee& guarantee) {
+  const Protection& protection = plan.protection;
+  std::string text = "## How private it is\n\n" + TheWorstCase(protection, guarantee);
+  if (protection.neighbours == Protection::Neighbours::kReplaceOne) {
+    text += "The number of rows is not protected: it is taken as known.\n\n";
+  }
+  if (protection.identifier.empty()) {
+    text += "This is the promise for one row. A person with several rows is protected less.\n\n";
+  }
+  text +=
+      "The promise is about what this release adds to what is known. It does not hide what follows "
+      "from the rest of the population. It covers this release alone: see the budget below for "
+      "other releases of the same data.\n\n";
+  return text;
+}
+
+std::string ErrorsByTable(const Plan& plan, const std::vector<TableErrors>& errors) {
   double num_tables = 0;
   for (const TableErrors& table : errors) num_tables += table.num_tables;
-  std::string text = "| table | answers | standard deviation | largest |\n|---|---|---|---|\n";
+  std::string text =
+      "| table | answers | standard deviation, root mean square | largest |\n|---|---|---|---|\n";
   const auto row = [&](const std::string& name, double answers, double mean, double largest) {
-    text += fmt::format("| {} | {:.15g} | {:.4g} | {:.4g} |\n", name, answers, std::sqrt(mean),
-                        std::sqrt(largest));
+    text += fmt::format("| {} | {:.15g} | {:.4g} | {:.4g} |\n", InTable(name), answers,
+                        std::sqrt(mean), std::sqrt(largest));
   };
   if (num_tables <= kMaxSummaryTables) {
-    for (const TableErrors& table : errors) {
-      ForEachMember(plan.classes, table.orbit, [&](const AttributeSet& set) {
-        row(SetName(plan.domain, set), table.num_answers, table.mean_variance, table.max_variance);
-      });
+    for (const ListedTable& table : ListTables(plan, errors)) {
+      row(SetName(plan.domain, table.attributes), table.errors->num_answers,
+          table.errors->mean_variance, table.errors->max_variance);
     }
     return text;
   }
-  for (size_t order = 0; order <= static_cast<size_t>(plan.domain.size()); ++order) {
-    double tables = 0;
-    double answers = 0;
-    double variance = 0;
-    double largest = 0;
-    for (const TableErrors& table : errors) {
-      if (table.orbit.size() != order) continue;
-      tables += table.num_tables;
-      answers += table.num_tables * table.num_answers;
-      variance += table.num_tables * table.num_answers * table.mean_variance;
-      largest = std::max(largest, table.max_variance);
-    }
-    if (tables == 0) continue;
-    row(fmt::format("{:.15g} of {} {}", tables, order, order == 1 ? "attribute" : "attributes"),
-        answers, variance / answers, largest);
+  for (const OrderErrors& order : ByOrder(errors)) {
+    row(fmt::format("{:.15g} of {}", order.num_tables,
+                    Counted(static_cast<int64_t>(order.num_attributes), "attribute")),
+        order.num_answers, order.mean_variance, order.max_variance);
   }
   return text;
+}
+
+std::string HowExact(const Plan& plan, double confidence) {
+  const std::vector<TableErrors> errors = PublishedErrors(plan);
+  return fmt::format(
+      "## How exact it is\n\n"
+      "A typical answer is off by about {:.3g}. The noise is as likely to raise an answer as to "
+      "lower "
+      "it, so small counts may be negative. The tables say for each answer how large its noise "
+      "is:\n\n"
+      "- `std_dev` is the standard deviation of the noise. Roughly two thirds of the answers or "
+      "more "
+      "are within one standard deviation of the true count, and 95 % or more within two.\n"
+      "- The interval from `ci_lower` to `ci_upper` contains the true count in {:.15g} % of all "
+      "cases.\n\n"
+      "A count that is not much larger than its standard deviation says little. These errors come "
+      "from the noise alone: errors in the data are not included. For each table, the standard "
+      "deviation of its answers, as root mean square (a kind of average) and the largest:\n\n"
+      "{}\n",
+      Summarize(plan, errors).rmse, confidence * 100, ErrorsByTable(plan, errors));
+}
+
+std::string TheBudget(const Plan& plan, const ReleaseFacts& facts) {
+  const Rational left = facts.granted - facts.spent_before - plan.pcost;
+  // Rounding the noise leaves a little.
+  const bool is_used_up = left * 1000000 < facts.granted;
+  // In as many digits as show that the release is within what was granted.
+  const auto [spent, granted] = TextOfSpent(plan.pcost / 2, facts.granted / 2);
+  return fmt::format(
+      "## The budget\n\n"
+      "Every release of the same data lowers the protection. Their costs are counted in rho, a "
+      "unit that adds up, and together may not be above what was granted for this data:\n\n"
+      "| | rho |\n|---|---|\n| granted for this data | {} |\n| spent before | {} |\n"
+      "| this release | {} |\n| left | {} |\n\n",
+      granted, TextAbove(facts.spent_before / 2), spent, is_used_up ? "0" : TextBelow(left / 2));
+}
+
+constexpr std::string_view kFiles =
+    "## The files\n\n"
+    "- `tables/`: one file per table, one row per answer. The columns are the attributes, "
+    "`estimate`, `std_dev`, `ci_lower` and `ci_upper`.\n"
+    "- `measurements.parquet`: the noisy measurements that every table was made from. It is safe "
+    "to publish, and complete by itself.\n"
+    "- `plan.json`: the noise, as it was planned before the data was read.\n\n"
+    "To ask more of the same measurements, at no further cost in privacy:\n\n"
+    "    residua query measurements.parquet 'ATTRIBUTE=VALUE ...'    a number with its error bar\n"
+    "    residua query measurements.parquet --covariance Q1 Q2       two numbers, and their "
+    "difference\n"
+    "    residua tables measurements.parquet -o more                 the tables again, or other "
+    "tables\n"
+    "    residua verify measurements.parquet                         the privacy cost, "
+    "recomputed\n\n";
+
+std::string ForSpecialists(const Plan& plan, const Guarantee& guarantee,
+                           const ReleaseFacts& facts) {
+  const std::string rho = TextAbove(plan.pcost / 2);
+  const std::string epsilon = TextAbove(guarantee.epsilon);
+  const std::string delta = DeltaText(guarantee.delta);
+  return fmt::format(
+      "## For specialists, and to cite\n\n"
+      "Zero-concentrated differential privacy with rho = {}, which implies ({}, "
+      "{})-differential privacy; neighbouring tables: {}. The noise is discrete Gaussian, drawn "
+      "exactly. The figures are rounded up, never down.{}\n\n"
+      "State the guarantee with the numbers: \"({}, {})-differential privacy ({}-zCDP), {}; "
+      "discrete Gaussian noise; residua {}\". This release is the plan with the digest "
+      "`{}`, as `plan.json` shows it.\n",
+      rho, epsilon, delta, NeighboursInWords(plan.protection),
+      plan.protection.identifier.empty() ? " For a person with k rows, rho is k^2 times as large."
+                                         : "",
+      epsilon, delta, rho, ChangeInWords(plan.protection), Version(), facts.plan_digest);
 }
 
 }  // namespace
@@ -79,67 +217,9 @@ std::string ErrorsByTable(const Plan& plan) {
 std::string SummaryText(const PlanFile& file, const ReleaseFacts& facts) {
   const Plan& plan = file.plan;
   const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
-  const std::string rho = TextAbove(plan.pcost / 2);
-  const std::string epsilon = TextAbove(guarantee.epsilon);
-  const std::string delta = DeltaText(guarantee.delta);
-  std::string text = "# A differentially private release\n\n";
-  text += fmt::format("{} {} with {} {}, made with residua {}.\n\n", facts.num_tables,
-                      facts.num_tables == 1 ? "table" : "tables", facts.num_answers,
-                      facts.num_answers == 1 ? "answer" : "answers", Version());
-  text += "## What is promised\n\n";
-  text += WhoIsProtected(plan.protection) + "\n\n";
-  if (facts.is_query) text += fmt::format("{}\n\n", kRowsOfQuery);
-  text += fmt::format(
-      "In figures: zero-concentrated differential privacy with rho = {}, which implies ({}, "
-      "{})-differential privacy; neighbouring tables: {}. The noise is discrete Gaussian, drawn "
-      "exactly. The figures are rounded up, never down.\n\n",
-      rho, epsilon, delta, NeighboursInWords(plan.protection));
-  text +=
-      "The promise is about what this release adds to what is known. It does not hide what "
-      "follows from the rest of the population. It covers this release alone: the budget below "
-      "says what was spent on the same data before.\n\n";
-  text += "## The budget\n\n";
-  const Rational left = facts.granted - facts.spent_before - plan.pcost;
-  // Rounding the noise leaves a little.
-  const bool is_used_up = left * 1000000 < facts.granted;
-  // In as many digits as show that the release is within what was granted.
-  const auto [spent, granted] = TextOfSpent(plan.pcost / 2, facts.granted / 2);
-  text += fmt::format(
-      "| | rho |\n|---|---|\n| granted for this data | {} |\n| spent before | {} |\n"
-      "| this release | {} |\n| left | {} |\n\n",
-      granted, TextAbove(facts.spent_before / 2), spent, is_used_up ? "0" : TextBelow(left / 2));
-  text += "## The errors\n\n";
-  text += fmt::format(
-      "Every estimate is unbiased: the noise is as likely to raise it as to lower it, so small "
-      "counts may be negative. `std_dev` is its exact standard deviation, and the interval from "
-      "`ci_lower` to `ci_upper` holds the true answer with probability {:g}. These errors come "
-      "from the noise alone. They do not include errors in the data.\n\n",
-      facts.confidence);
-  text += ErrorsByTable(plan) + "\n";
-  text += "## The files\n\n";
-  text +=
-      "- `tables/`: one file per table, one row per answer. The columns are the attributes, "
-      "`estimate`, `std_dev`, `ci_lower` and `ci_upper`.\n"
-      "- `measurements.parquet`: the noisy measurements that every table was made from. It is safe "
-      "to publish, and complete by itself.\n"
-      "- `plan.json`: the noise, as it was planned before the data was read.\n\n";
-  text += "To ask more of the same measurements, at no further cost in privacy:\n\n";
-  text +=
-      "    residua query measurements.parquet 'ATTRIBUTE=VALUE ...'    a number with its error "
-      "bar\n"
-      "    residua query measurements.parquet --covariance Q1 Q2       two numbers, and their "
-      "difference\n"
-      "    residua tables measurements.parquet -o more                 the tables again, or other "
-      "tables\n"
-      "    residua verify measurements.parquet                         the privacy cost, "
-      "recomputed\n\n";
-  text += "## To cite\n\n";
-  text += fmt::format(
-      "State the guarantee with the numbers: \"({}, {})-differential privacy ({}-zCDP), {}; "
-      "discrete Gaussian noise; residua {}\". This release is plan {}.\n",
-      epsilon, delta, rho, ChangeInWords(plan.protection), Version(),
-      PlanDigest(plan).substr(0, 23));
-  return text;
+  return Heading(facts) + WhatWasPublished(plan, facts) + HowPrivate(plan, guarantee) +
+         HowExact(plan, facts.confidence) + TheBudget(plan, facts) + std::string(kFiles) +
+         ForSpecialists(plan, guarantee, facts);
 }
 
 }  // namespace residua

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "residua/files/plan_file.h"
@@ -13,11 +14,15 @@ struct ReleaseFacts {
   double confidence = 0.95;
   int64_t num_tables = 0;
   int64_t num_answers = 0;
-  bool is_query = false;  // the rows are those of a query's result
+  bool is_query = false;         // the rows are those of a query's result
+  std::string plan_digest = {};  // as plan.json shows it
+  ReleaseText text = {};
 };
 
-// A page in Markdown for the readers of the tables: the guarantee in plain words, the budget, the
-// errors, and what to do with the files. It says nothing that is not in the plan or the ledger.
+// A page in Markdown for the readers of the tables: what was published, how private and how exact
+// it is, the budget, and what to do with the files. It says nothing that is not in the plan, the
+// ledger or the spec's [release] section. Every number of it is one that the plan gives, and the
+// words for the promise follow from the numbers.
 std::string SummaryText(const PlanFile& file, const ReleaseFacts& facts);
 
 }  // namespace residua

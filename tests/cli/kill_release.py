@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""kill -9 at random moments of a release, run again until it is complete: kill_release.py BINARY [RELEASES]
+"""kill -9, or an interruption, at random moments of a release, run again until it is complete: kill_release.py BINARY [RELEASES]
 
-However often it was killed, a release is spent once, its files are complete, and the summary is there."""
+However often it was killed, a release is spent once, its files are complete, and the summary is there. An interruption says
+that the same command continues."""
 import json
 import os
 import random
@@ -29,16 +30,23 @@ with tempfile.TemporaryDirectory() as folder:
     run("ledger", "grant", "--rho", "1000000", "--reason", "test")
 
     kills = 0
+    interruptions = 0
     for k in range(1, releases + 1):
         while True:
             process = subprocess.Popen([binary, "release", f"spec{k}.toml", "-o", f"out{k}", "--yes", "--format", FORMATS[k % 2]],
                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
             time.sleep(random.uniform(0, 1.3 * duration))
-            process.send_signal(signal.SIGKILL)
+            sent = random.choice((signal.SIGKILL, signal.SIGINT, signal.SIGTERM))
+            process.send_signal(sent)
             message = process.communicate()[1]
             if process.returncode == 0:
                 break
-            assert process.returncode == -signal.SIGKILL, message
+            if process.returncode == 128 + sent:
+                assert message.endswith("\nresidua: interrupted; run the same command again: it continues, and nothing is "
+                                        "spent twice\n"), message
+                interruptions += 1
+            else:  # killed, or before the program began
+                assert process.returncode == -sent, message
             kills += 1
         run("verify", f"out{k}/measurements.parquet")
         assert sorted(os.listdir(f"out{k}")) == ["measurements.parquet", "plan.json", "summary.md", "tables"], os.listdir(f"out{k}")
@@ -49,4 +57,13 @@ with tempfile.TemporaryDirectory() as folder:
     spends = [entry for entry in ledger["entries"] if entry["kind"] != "granted"]
     assert len(spends) == releases + 1, spends
     assert all(entry["kind"] == "spent" for entry in spends), spends
+    while interruptions == 0:
+        releases += 1
+        write_spec(f"spec{releases}.toml", f"1/{releases + 1}")
+        with subprocess.Popen([binary, "release", f"spec{releases}.toml", "-o", f"out{releases}", "--yes"],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            while not os.path.exists(f"out{releases}") and process.poll() is None:
+                time.sleep(0.001)
+            process.send_signal(signal.SIGINT)
+        interruptions = process.returncode == 128 + signal.SIGINT
     print(f"{releases} releases killed {kills} times, each spent once")

@@ -252,7 +252,7 @@ def killed_before_the_measurement_has_its_name():
     assert reserved() == [] and not os.path.exists("out/r/measurements.parquet")
     (left,) = temporaries_of("out/r/measurements.parquet")
     measured = contents_of(left)
-    expect_one_line(run("measure", "out/r/plan.json"), 2, "it is complete: rename", left)
+    expect_one_line(run("measure", "out/r/plan.json", "--data", "people.csv"), 2, "it is complete: rename", left)
     os.rename("people.csv", "away.csv")
     again = run("release", "people.toml", "-o", "out/r", "--yes")
     os.rename("away.csv", "people.csv")

@@ -106,6 +106,22 @@ TEST_F(LedgerTest, GrantsAddUp) {
 }
 
 // Twelve processes race for a budget that seven of them fit into; ten more race to create a ledger.
+TEST_F(LedgerTest, ABudgetIsSetBeforeTheFirstSpend) {
+  EXPECT_THROW(Ledger::Create(path_, 1, kOneRow, ""), Error);
+  EXPECT_THROW(Ledger::Create(path_, 0, kOneRow, "board"), Error);
+  EXPECT_FALSE(fs::exists(path_));
+  Ledger ledger = Ledger::Create(path_, Rational(1, 3), kOneRow, "board decision");
+  EXPECT_EQ(ledger.CurrentBalance().granted, Rational(1, 3));
+  EXPECT_EQ(ledger.Neighbours(), kOneRow);
+  ASSERT_EQ(ledger.Entries().size(), 1u);
+  EXPECT_EQ(ledger.Entries()[0].what, "board decision");
+  // Another budget is a grant, not another ledger; and measuring takes this one.
+  EXPECT_THROW(Ledger::Create(path_, 1, kOneRow, "board decision"), Error);
+  Ledger same = Ledger::OpenOrCreate(path_, 7, kOneRow);
+  EXPECT_EQ(same.CurrentBalance().granted, Rational(1, 3));
+  EXPECT_TRUE(Refused(same, {Rational(1, 2), 1e-9, "a", "one.parquet", kOneRow, false}));
+}
+
 TEST_F(LedgerTest, ConcurrentProcessesNeverOverspend) {
   std::vector<pid_t> children;
   for (int k = 0; k < 12; ++k) {

@@ -57,6 +57,36 @@ TEST(RoundToTotal, SumsExactlyAndMovesNoCountByOne) {
   }
 }
 
+// A table and its margin, each rounded by itself: they keep the total, and a sum of k counts is at
+// most k from the same number of the margin. They do differ.
+TEST(RoundToTotal, RoundedTablesAgreeUpToTheNumberOfCountsAddedUp) {
+  std::mt19937_64 random(2);
+  std::uniform_real_distribution<double> uniform(0, 5);
+  int num_different = 0;
+  for (int trial = 0; trial < 500; ++trial) {
+    const size_t rows = 2 + random() % 8;
+    const size_t columns = 2 + random() % 8;
+    std::vector<double> table(rows * columns);
+    std::vector<double> margin(rows, 0);
+    for (size_t c = 0; c < table.size(); ++c) {
+      table[c] = uniform(random);
+      margin[c / columns] += table[c];
+    }
+    const double total = std::accumulate(table.begin(), table.end(), 0.0);
+    table = Rounded(total, table);
+    margin = Rounded(total, margin);
+    EXPECT_EQ(std::accumulate(table.begin(), table.end(), 0.0),
+              std::accumulate(margin.begin(), margin.end(), 0.0));
+    for (size_t r = 0; r < rows; ++r) {
+      const auto begin = table.begin() + static_cast<std::ptrdiff_t>(r * columns);
+      const double sum = std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(columns), 0.0);
+      EXPECT_LE(std::abs(sum - margin[r]), static_cast<double>(columns));
+      num_different += sum != margin[r] ? 1 : 0;
+    }
+  }
+  EXPECT_GT(num_different, 0);
+}
+
 TEST(RoundToTotal, RefusesWhatHasNoAnswer) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double infinity = std::numeric_limits<double>::infinity();

@@ -6,6 +6,7 @@
 
 #include "residua/base/error.h"
 #include "residua/files/file.h"
+#include "residua/files/measurement_file.h"
 #include "residua/release/release.h"
 #include "residua/select/plan_errors.h"
 #include "tests/fixtures/folder_test.h"
@@ -91,8 +92,8 @@ TEST_F(ReleaseFolderTest, MakesAWholeRelease) {
     largest = std::max(largest, std::sqrt(table.max_variance));
   }
   EXPECT_EQ(forecast.largest_std_dev, largest);
-  EXPECT_GT(forecast.median_std_dev, 0);
-  EXPECT_LE(forecast.median_std_dev, largest);
+  EXPECT_GT(forecast.rms_std_dev, 0);
+  EXPECT_LE(forecast.rms_std_dev, largest);
 }
 
 TEST_F(ReleaseFolderTest, AnInterruptedReleaseContinuesWithoutSpendingTwice) {
@@ -152,6 +153,86 @@ TEST_F(ReleaseFolderTest, TakesNoFolderOfOthers) {
                                   "for a new release, or put the spec back as it was to continue "
                                   "this one")));
   EXPECT_EQ(Contents("out"), contents);
+}
+
+// Every byte that the files of a folder hold, also those that Parquet compresses.
+class PublishableTest : public ReleaseFolderTest {
+ protected:
+  static std::string AllBytes(const std::string& folder) {
+    std::string bytes;
+    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+      bytes += entry.path().filename().string() + "\n";
+      if (!entry.is_regular_file()) continue;
+      bytes += ReadFile(entry.path());
+      if (entry.path().extension() == ".parquet") bytes += Decompressed(entry.path());
+    }
+    return bytes;
+  }
+
+  static std::string Decompressed(const fs::path& path) {
+    const std::string quoted = "'" + path.string() + "'";
+    Sql("", {"COPY (SELECT * FROM read_parquet(" + quoted + ")) TO 'rows.csv'",
+             "COPY (SELECT decode(key), decode(value) FROM parquet_kv_metadata(" + quoted +
+                 ")) TO 'metadata.csv'"});
+    return ReadFile("rows.csv") + ReadFile("metadata.csv");
+  }
+};
+
+TEST_F(PublishableTest, NoFileSaysWhereTheDataIsOrWhatWasRun) {
+  fs::create_directories("home_of_jdoe");
+  Sql("home_of_jdoe/clinic_42.duckdb",
+      {"CREATE TABLE visits AS SELECT 3 AS age, 'f' AS sex, 'x' AS secret_column"});
+  Write("spec.toml",
+        "[data]\ndatabase = \"home_of_jdoe/clinic_42.duckdb\"\n"
+        "query = \"SELECT age, sex FROM visits WHERE secret_column = 'x'\"\n"
+        "ledger = \"budget_of_jdoe.ledger\"\n[privacy]\nrho = 0.5\n"
+        "[attributes.age]\nintegers = [0, 9]\n[attributes.sex]\nvalues = [\"f\", \"m\"]\n"
+        "[workload]\nmarginals = \"<=2\"\n");
+  ReleaseRequest request = RequestReleaseOf("spec.toml", "out");
+  request.format = TableFormat::kParquet;
+  // Interrupted, and then resumed.
+  request.on_sets = [](int64_t, int64_t) { Fail(ErrorKind::kIo, "the disk is full"); };
+  EXPECT_NE(Refusal(request).second.find("stays reserved"), std::string::npos);
+  request.on_sets = {};
+  EXPECT_FALSE(MakeRelease(request).names_data);
+  const std::string bytes = AllBytes("out");
+  EXPECT_NE(bytes.find("residua-measurements"), std::string::npos);
+  for (const std::string& secret :
+       {fs::current_path().string(), std::string("jdoe"), std::string("clinic_42"),
+        std::string("secret_column"), std::string("SELECT"), std::string("spec.toml"),
+        std::string("budget_of"), std::string(".ledger")}) {
+    EXPECT_EQ(bytes.find(secret), std::string::npos) << secret;
+  }
+}
+
+// Folders of earlier versions name the data. Their files stay as they are, which is reported.
+TEST_F(PublishableTest, AFolderOfAnEarlierVersionIsResumed) {
+  const ReleaseOutcome outcome = MakeRelease(RequestReleaseOf("spec.toml", "out"));
+  const PlanFile named{outcome.plan.plan, {"../people.csv", "", "", ""}};
+  const auto release = Release::Load("out/measurements.parquet");
+  fs::remove("out/measurements.parquet");
+  MeasurementWriter writer("out/measurements.parquet", named);
+  for (const NoisyResidual& residual : release->residuals()) writer.Write(residual);
+  writer.Finish();
+  WritePlan("out/plan.json", named);
+  EXPECT_NE(AllBytes("out").find("people.csv"), std::string::npos);
+
+  const ReleaseOutcome resumed = MakeRelease(RequestReleaseOf("spec.toml", "out"));
+  EXPECT_TRUE(resumed.measured.was_measured);
+  EXPECT_TRUE(resumed.names_data);
+  EXPECT_EQ(ReadPlan("out/plan.json"), named);
+  EXPECT_EQ(MeasurementFile("out/measurements.parquet").plan_file(), named);
+}
+
+// Interrupted before anything was measured, such a folder becomes one of this version.
+TEST_F(PublishableTest, APlanOfAnEarlierVersionIsMeasuredWithoutItsData) {
+  ReleaseRequest request = RequestReleaseOf("spec.toml", "out");
+  request.on_sets = [](int64_t, int64_t) { Fail(ErrorKind::kIo, "the disk is full"); };
+  Refusal(request);
+  WritePlan("out/plan.json", {ReadPlan("out/plan.json").plan, {"../people.csv", "", "", ""}});
+  request.on_sets = {};
+  EXPECT_FALSE(MakeRelease(request).names_data);
+  EXPECT_EQ(AllBytes("out").find("people.csv"), std::string::npos);
 }
 
 TEST_F(ReleaseFolderTest, NeedsABudgetAndData) {

@@ -73,8 +73,9 @@ def spends_nothing_again():
     again = run("release", "people.toml", "-o", "release", "--yes")
     check("nothing more was spent" in again.stdout, "a release is not known to its ledger: " + again.stdout)
     same_json(run("ledger", "--ledger", "people.csv.ledger", "--json").stdout, "ledger.json")
-    for plan in ["release/plan.json", "wide.json"]:
-        done = run("measure", plan, "-o", "twice.parquet", code=2)
+    # Plans in releases of later versions do not name the data.
+    for plan, named in {"release/plan.json": ["--data", "people.csv"], "wide.json": []}.items():
+        done = run("measure", plan, *named, "-o", "twice.parquet", code=2)
         check("was measured before" in done.stderr, f"{plan} was not known to its ledger: {done.stderr}")
 
 

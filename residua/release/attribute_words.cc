@@ -1,0 +1,133 @@
+#include "residua/release/attribute_words.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "residua/base/counted.h"
+#include "residua/base/error.h"
+
+namespace residua {
+namespace {
+
+// Readers get an idea of a long list from its first entries and the last one.
+constexpr int64_t kMaxLabels = 8;
+
+template <typename Label>
+std::string FirstFew(int64_t size, const Label& label) {
+  std::string text;
+  for (int64_t k = 0; k < size; ++k) {
+    if (size > kMaxLabels && k == kMaxLabels - 2) {
+      text += ", ...";
+      k = size - 1;
+    }
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", MarkdownCode(label(k)));
+  }
+  return text;
+}
+
+std::string CellsInWords(const Attribute& attribute) {
+  const Encoding& encoding = attribute.encoding;
+  const int64_t num_values = NumValueCells(attribute);
+  const auto label = [&](int64_t cell) { return CellLabel(attribute, cell); };
+  std::string text;
+  if (const auto* integers = std::get_if<IntegerEncoding>(&encoding.cells)) {
+    text =
+        fmt::format("whole numbers from {} to {}, one cell each", integers->first, integers->last);
+  } else if (std::holds_alternative<CutEncoding>(encoding.cells)) {
+    text = fmt::format("numbers in {} ranges: {}", num_values, FirstFew(num_values, label));
+  } else if (std::holds_alternative<ValueEncoding>(encoding.cells)) {
+    text = fmt::format("one of {}: {}", Counted(num_values, "value"), FirstFew(num_values, label));
+  } else {
+    text = Counted(num_values, "cell");
+  }
+  if (encoding.null_cell) text += "; missing values have a cell of their own, `null`";
+  return text + fmt::format(" ({} cells).", attribute.size);
+}
+
+std::string QueriesInWords(const Attribute& attribute) {
+  switch (attribute.queries) {
+    case QueryKind::kIdentity:
+      return "Counted: each cell.";
+    case QueryKind::kPrefix:
+      return "Counted: running totals, from the first cell up to each cell.";
+    case QueryKind::kRange:
+      return "Counted: every range of consecutive cells.";
+    case QueryKind::kHierarchy:
+      return fmt::format(
+          "Counted: each cell, and {} of them: {}.", Counted(std::ssize(attribute.groups), "group"),
+          FirstFew(std::ssize(attribute.groups),
+                   [&](int64_t k) { return attribute.groups[static_cast<size_t>(k)].name; }));
+    case QueryKind::kCustom:
+      return fmt::format("Counted: {} of cells that the publisher chose.",
+                         Counted(attribute.custom.num_rows, "combination"));
+  }
+  RESIDUA_CHECK(false);
+}
+
+// What has no cell, other than missing values.
+std::vector<std::string> OthersOf(const Encoding& encoding) {
+  if (std::holds_alternative<IntegerEncoding>(encoding.cells)) {
+    return {"numbers outside", "fractions", "values that are not numbers"};
+  }
+  if (std::holds_alternative<CutEncoding>(encoding.cells)) return {"values that are not numbers"};
+  return {"other values"};
+}
+
+// "a, b or c".
+std::string Listed(const std::vector<std::string>& items, std::string_view last) {
+  std::string text = items.front();
+  for (size_t k = 1; k < items.size(); ++k) {
+    text += k + 1 == items.size() ? fmt::format(" {} {}", last, items[k]) : ", " + items[k];
+  }
+  return text;
+}
+
+std::string FatesInWords(const Encoding& encoding) {
+  const std::vector<std::string> others = OthersOf(encoding);
+  std::vector<std::string> all = {"missing values"};
+  all.insert(all.end(), others.begin(), others.end());
+  constexpr std::string_view kMissingAsNull = "Missing values were counted as `null`.";
+  switch (encoding.outside) {
+    case OutsidePolicy::kError:
+      if (encoding.null_cell) {
+        return fmt::format("{} The release would have stopped at {}.", kMissingAsNull,
+                           Listed(others, "or"));
+      }
+      return fmt::format("The release would have stopped at {}.", Listed(all, "or"));
+    case OutsidePolicy::kClamp:
+      return fmt::format(
+          "Numbers outside were counted at the nearest end, and fractions at the whole number "
+          "below. {}",
+          encoding.null_cell
+              ? "Missing values and values that are not numbers were counted as `null`."
+              : "The release would have stopped at missing values or values that are not numbers.");
+    case OutsidePolicy::kDrop:
+      if (encoding.null_cell) {
+        return fmt::format("{} Rows with {} were left out of all tables.", kMissingAsNull,
+                           Listed(others, "or"));
+      }
+      return fmt::format("Rows with {} were left out of all tables.", Listed(all, "or"));
+    case OutsidePolicy::kNull:
+      return fmt::format("{} So were {}.", kMissingAsNull, Listed(others, "and"));
+  }
+  RESIDUA_CHECK(false);
+}
+
+}  // namespace
+
+std::string MarkdownCode(std::string_view text) {
+  std::string code = "`";
+  for (const char c : text) {
+    const bool is_control = static_cast<unsigned char>(c) < 0x20;
+    code += is_control ? ' ' : c == '`' ? '\'' : c;
+  }
+  return code + "`";
+}
+
+std::string DescribeAttribute(const Attribute& attribute) {
+  return fmt::format("{}: {} {} {}", MarkdownCode(attribute.name), CellsInWords(attribute),
+                     QueriesInWords(attribute), FatesInWords(attribute.encoding));
+}
+
+}  // namespace residua

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <vector>
+
+#include "residua/select/plan_errors.h"
+
+namespace residua {
+
+// The errors that the tables of a release will state, known before the data is read. As
+// PredictErrors, but with the variance that the discrete noise really has: where a plan asks for
+// very little noise, that is below the variance it asks for.
+//
+// An answer's standard deviation is the root of its variance. Several answers have two: the root
+// mean square, which is the root of `mean_variance`, and the largest.
+std::vector<TableErrors> PublishedErrors(const Plan& plan);
+
+// The errors of all tables of equal number of attributes.
+struct OrderErrors {
+  size_t num_attributes = 0;
+  double num_tables = 0;
+  double num_answers = 0;  // of all of them
+  double mean_variance = 0;
+  double max_variance = 0;
+};
+std::vector<OrderErrors> ByOrder(const std::vector<TableErrors>& errors);
+
+}  // namespace residua
