@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "cli/guarantee_report.h"
 #include "residua/base/error.h"
 #include "residua/text/choice_text.h"
 
@@ -97,16 +98,13 @@ void PrintByOrder(const std::vector<TableErrors>& errors) {
 
 Json PlanJson(const Plan& plan, const std::vector<TableErrors>& errors,
               const std::optional<PlanCertificate>& certificate, double seconds, bool all_tables) {
-  const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
+  const Guarantee guarantee = GuaranteeOf(plan);
   const PlanSummary summary = Summarize(plan, errors);
   Json json;
-  json["privacy"] = {{"pcost", guarantee.pcost},
-                     {"rho", guarantee.rho},
-                     {"mu", guarantee.mu},
-                     {"epsilon", guarantee.epsilon},
-                     {"delta", guarantee.delta},
-                     {"epsilon_continuous", guarantee.epsilon_continuous},
-                     {"pcost_exact", ToString(plan.pcost)}};
+  json["privacy"] = {{"pcost", guarantee.pcost}};
+  AddGuarantee(guarantee, &json["privacy"]);
+  json["privacy"]["pcost_exact"] = ToString(plan.pcost);
+  json["privacy"]["mu2_exact"] = plan.mu2 ? Json(ToString(*plan.mu2)) : Json(nullptr);
   json["objective"] = ToString(plan.objective);
   json["weights"] = ToString(plan.objective.weighting);
   json["loss"] = plan.loss;
@@ -135,18 +133,14 @@ Json PlanJson(const Plan& plan, const std::vector<TableErrors>& errors,
 
 void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors,
                const std::optional<PlanCertificate>& certificate, double seconds, bool all_tables) {
-  const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
+  const Guarantee guarantee = GuaranteeOf(plan);
   const PlanSummary summary = Summarize(plan, errors);
   fmt::print("{} {} of {} attributes, {} cells, from {} base mechanisms ({:.3g} s)\n\n",
              CountText(summary.num_marginals), summary.num_marginals == 1 ? "table" : "tables",
              plan.domain.size(), CountText(summary.num_answers), CountText(summary.num_mechanisms),
              seconds);
-  fmt::print("privacy    rho {} (zCDP), epsilon {} at delta {}; {}\n", TextAbove(guarantee.rho),
-             TextAbove(guarantee.epsilon), DeltaText(guarantee.delta),
-             ChangeInWords(plan.protection));
-  fmt::print("           privacy cost {}; were the noise continuous: mu {}, epsilon {}\n",
-             TextAbove(guarantee.pcost), TextAbove(guarantee.mu),
-             TextAbove(guarantee.epsilon_continuous));
+  fmt::print("privacy    {}; {}\n", GuaranteeInWords(guarantee), ChangeInWords(plan.protection));
+  fmt::print("           privacy cost {}\n", TextAbove(guarantee.pcost));
   const bool all_identity =
       std::all_of(plan.bases.begin(), plan.bases.end(),
                   [](const ResidualBasis& basis) { return basis.is_identity(); });

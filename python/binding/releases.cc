@@ -6,6 +6,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <cmath>
 #include <memory>
 
 #include "python/binding/arrays.h"
@@ -68,10 +69,22 @@ double CovarianceOfQuestions(const Release& release, const Question& a, const Qu
   return release.Covariance(QueryOf(release, a), QueryOf(release, b));
 }
 
-// In 64 bits, or as texts of the digits where those are too few.
+// In 64 bits, or as texts of the digits where those are too few; as doubles, divided by the scale,
+// where the set was measured on a finer lattice.
 nb::object ResidualValues(const Release& release, const AttributeSet& set) {
   for (const NoisyResidual& residual : release.residuals()) {
     if (residual.attributes != set) continue;
+    if (residual.scale_bits > 0) {
+      return std::visit(
+          [&](const auto& values) {
+            std::vector<double> unscaled;
+            for (const auto value : values) {
+              unscaled.push_back(std::ldexp(static_cast<double>(value), -residual.scale_bits));
+            }
+            return nb::cast(ToNumpy(std::move(unscaled)));
+          },
+          residual.values);
+    }
     if (const auto* narrow = std::get_if<std::vector<int64_t>>(&residual.values)) {
       return nb::cast(ToNumpy(std::vector<int64_t>(*narrow)));
     }

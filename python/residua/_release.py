@@ -276,12 +276,13 @@ class Release:
         )
 
     def residuals(self, *attributes: str) -> npt.NDArray[Any]:
-        """The noisy integers of one base mechanism: ``basis.matrix`` along each axis of the counts,
-        plus noise; flat, the last attribute fastest.
+        """The noisy numbers of one base mechanism: ``basis.matrix`` along each axis of the counts,
+        plus noise; flat, the last attribute fastest. Integers; or multiples of a power of 1/2, as
+        floats, where the noise is so small that it was drawn on a finer lattice.
 
         >>> release = example_release()
         >>> release.residuals("sex").dtype
-        dtype('int64')
+        dtype('float64')
         """
         values = self._release.residual(self._plan._set(attributes))
         if isinstance(values, list):

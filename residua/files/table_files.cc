@@ -92,8 +92,8 @@ void WriteCsv(const fs::path& path, TableColumns columns, PublishedTable table) 
     } else {
       const double std_dev = StdDevOf(table, row);
       fmt::format_to(std::back_inserter(text), "{},{},{},{}\n", estimate, std_dev,
-                     estimate - table.interval_factor * std_dev,
-                     estimate + table.interval_factor * std_dev);
+                     estimate - (table.interval_factor * std_dev + table.widening),
+                     estimate + (table.interval_factor * std_dev + table.widening));
     }
     if (text.size() >= kFlushBytes) {
       file.Write({text.data(), text.size()});
@@ -126,8 +126,10 @@ class ParquetRows {
     if (columns_ == TableColumns::kEstimates) {
       const double std_dev = StdDevOf(table, row);
       Column<double>(num_text_ + 1).push_back(std_dev);
-      Column<double>(num_text_ + 2).push_back(estimate - table.interval_factor * std_dev);
-      Column<double>(num_text_ + 3).push_back(estimate + table.interval_factor * std_dev);
+      Column<double>(num_text_ + 2)
+          .push_back(estimate - (table.interval_factor * std_dev + table.widening));
+      Column<double>(num_text_ + 3)
+          .push_back(estimate + (table.interval_factor * std_dev + table.widening));
     }
     if (++num_rows_ == kMaxBatchRows) Flush();
   }

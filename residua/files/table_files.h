@@ -22,7 +22,9 @@ struct PublishedTable {
   std::vector<std::vector<std::string>> labels;  // of each axis
   std::span<const double> estimates;
   std::span<const double> std_devs;  // one an estimate, or a single one for all
-  double interval_factor = 0;        // the interval is estimate +- interval_factor * std_dev
+  // The interval is estimate +- (interval_factor * std_dev + widening).
+  double interval_factor = 0;
+  double widening = 0;
 };
 
 enum class TableFormat { kCsv, kParquet, kOneParquet };

@@ -43,7 +43,7 @@ fs::path OutputOf(const TablesRequest& request) {
 
 // Where the tables come from and what is promised; kept beside them.
 std::string About(const TablesRequest& request, const Plan& plan) {
-  const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
+  const Guarantee guarantee = GuaranteeOf(plan);
   nlohmann::ordered_json json = {
       {"format", "residua-tables"},
       {"version", 1},
@@ -51,6 +51,7 @@ std::string About(const TablesRequest& request, const Plan& plan) {
       {"neighbours", NeighboursInWords(plan.protection)},
       {"guarantee",
        {{"rho", guarantee.rho}, {"epsilon", guarantee.epsilon}, {"delta", guarantee.delta}}}};
+  if (guarantee.mu) json["guarantee"]["mu"] = *guarantee.mu;
   if (request.is_adjusted()) {
     json["adjusted"] =
         fmt::format("{}{}{}; biased; no error bars", request.nonnegative ? "non-negative" : "",
@@ -137,6 +138,7 @@ class TablePublisher {
     std::vector<double> std_devs;
     if (!request_.is_adjusted()) {
       std_devs = AnswerVariances(index, table, axes);
+      published.widening = TableWidening(index, table, axes, std_devs, interval_factor_);
       for (double& value : std_devs) value = std::sqrt(value);
       published.std_devs = std_devs;
       published.interval_factor = interval_factor_;

@@ -82,7 +82,7 @@ ReleaseForecast Forecast(const Plan& plan, const DataPlaces& places,
                          const MeasureForecast& measuring) {
   ReleaseForecast forecast;
   forecast.pcost = plan.pcost;
-  forecast.guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
+  forecast.guarantee = GuaranteeOf(plan);
   forecast.protection = plan.protection;
   forecast.ledger = places.ledger;
   if (fs::exists(places.ledger)) {
@@ -180,9 +180,9 @@ ReleaseOutcome MakeRelease(const ReleaseRequest& request) {
   const FolderLock lock(folder.path);
   MeasureOutcome measured = MeasureInto(folder, is_new, measure);
   TablesWritten written = PublishTables(tables);
-  const ReleaseFacts facts{measured.balance.granted, measured.spent_before,
-                           request.confidence,       written.num_tables,
-                           written.num_answers,      !spec.data.query.empty()};
+  const ReleaseFacts facts{
+      measured.balance,   measured.spent_before, measured.spent_mu2_before, request.confidence,
+      written.num_tables, written.num_answers,   !spec.data.query.empty()};
   WriteFileAtomically(folder.summary, SummaryText(plan, facts));
   return {folder, std::move(plan), std::move(measure.places), std::move(measured),
           std::move(written)};

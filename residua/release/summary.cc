@@ -74,11 +74,53 @@ std::string ErrorsByTable(const Plan& plan) {
   return text;
 }
 
+// One unit of the budget, in what is printed of it.
+struct BudgetColumn {
+  std::string name, granted, before, release, left;
+};
+
+BudgetColumn ColumnOf(std::string name, const Rational& granted, const Rational& before,
+                      const Rational& release) {
+  const Rational left = granted - before - release;
+  // Rounding the noise leaves a little.
+  const bool is_used_up = left * 1000000 < granted;
+  // In as many digits as show that the release is within what was granted.
+  const auto [spent, of] = TextOfSpent(release, granted);
+  return {std::move(name), of, TextAbove(before), spent, is_used_up ? "0" : TextBelow(left)};
+}
+
+// In the units that were granted.
+std::string BudgetTable(const PrivacyCost& cost, const ReleaseFacts& facts) {
+  const Ledger::Balance& balance = facts.balance;
+  std::vector<BudgetColumn> columns;
+  if (balance.granted > 0 || balance.granted_mu2 == 0) {
+    columns.push_back(ColumnOf("rho", balance.granted / 2, facts.spent_before / 2, cost.pcost / 2));
+  }
+  if (balance.granted_mu2 > 0) {
+    columns.push_back(
+        ColumnOf("mu^2", balance.granted_mu2, facts.spent_mu2_before, cost.mu2.value_or(0)));
+  }
+  const auto row = [&](std::string_view name, std::string BudgetColumn::*value) {
+    std::string text = name.empty() ? "| |" : fmt::format("| {} |", name);
+    for (const BudgetColumn& column : columns) text += fmt::format(" {} |", column.*value);
+    return text + "\n";
+  };
+  std::string text = row("", &BudgetColumn::name) + "|---|";
+  for (size_t k = 0; k < columns.size(); ++k) text += "---|";
+  text += "\n" + row("granted for this data", &BudgetColumn::granted) +
+          row("spent before", &BudgetColumn::before) + row("this release", &BudgetColumn::release);
+  // With grants of both kinds each release counts in one of them: what is left is the ledger's to
+  // say.
+  if (columns.size() == 1) text += row("left", &BudgetColumn::left);
+  return text;
+}
+
 }  // namespace
 
 std::string SummaryText(const PlanFile& file, const ReleaseFacts& facts) {
   const Plan& plan = file.plan;
-  const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
+  const PrivacyCost cost = CostOf(plan);
+  const Guarantee guarantee = GuaranteeOf(cost, plan.budget.delta);
   const std::string rho = TextAbove(plan.pcost / 2);
   const std::string epsilon = TextAbove(guarantee.epsilon);
   const std::string delta = DeltaText(guarantee.delta);
@@ -90,24 +132,20 @@ std::string SummaryText(const PlanFile& file, const ReleaseFacts& facts) {
   text += WhoIsProtected(plan.protection) + "\n\n";
   if (facts.is_query) text += fmt::format("{}\n\n", kRowsOfQuery);
   text += fmt::format(
-      "In figures: zero-concentrated differential privacy with rho = {}, which implies ({}, "
-      "{})-differential privacy; neighbouring tables: {}. The noise is discrete Gaussian, drawn "
-      "exactly. The figures are rounded up, never down.\n\n",
-      rho, epsilon, delta, NeighboursInWords(plan.protection));
+      "In figures: ({}, {})-differential privacy, zero-concentrated differential privacy with rho "
+      "= {}{}; neighbouring tables: {}. The noise is discrete Gaussian, drawn exactly. The figures "
+      "are rounded up, never down, and hold for that noise.\n\n",
+      epsilon, delta, rho,
+      guarantee.mu ? fmt::format(", and Gaussian differential privacy with mu = {}",
+                                 TextAbove(*guarantee.mu))
+                   : "",
+      NeighboursInWords(plan.protection));
   text +=
       "The promise is about what this release adds to what is known. It does not hide what "
       "follows from the rest of the population. It covers this release alone: the budget below "
       "says what was spent on the same data before.\n\n";
   text += "## The budget\n\n";
-  const Rational left = facts.granted - facts.spent_before - plan.pcost;
-  // Rounding the noise leaves a little.
-  const bool is_used_up = left * 1000000 < facts.granted;
-  // In as many digits as show that the release is within what was granted.
-  const auto [spent, granted] = TextOfSpent(plan.pcost / 2, facts.granted / 2);
-  text += fmt::format(
-      "| | rho |\n|---|---|\n| granted for this data | {} |\n| spent before | {} |\n"
-      "| this release | {} |\n| left | {} |\n\n",
-      granted, TextAbove(facts.spent_before / 2), spent, is_used_up ? "0" : TextBelow(left / 2));
+  text += BudgetTable(cost, facts) + "\n";
   text += "## The errors\n\n";
   text += fmt::format(
       "Every estimate is unbiased: the noise is as likely to raise it as to lower it, so small "
