@@ -25,6 +25,7 @@ namespace residua {
 namespace {
 
 using audit::LowerBoundOnRho;
+using audit::LowerBoundsOnCurve;
 using audit::Published;
 using audit::StructuralDifference;
 
@@ -187,6 +188,39 @@ TEST_F(AuditTest, CatchesABaseMechanismThatIsNotPriced) {
     largest = std::max(largest, Rational(mechanism.squared_sensitivity / mechanism.variance));
   }
   ExpectCaught(BoundFor(plan, {1, 1, 2}), RhoOf(plan.pcost - largest));
+}
+
+// An (epsilon, delta) budget, spent to the last bit: what is published shows nearly all of the mu and
+// the delta that are claimed, and not more. Noise for a mu that is 5 % low is caught by both.
+TEST_F(AuditTest, TheGaussianCurveHoldsAndIsNearlyAttained) {
+  constexpr double kEpsilon = 1;
+  constexpr double kDelta = 0.3;
+  for (const char* neighbours : {"add-remove", "replace-one"}) {
+    const Plan plan =
+        PlanFor("epsilon = 1\ndelta = 0.3\nneighbours = \"" + std::string(neighbours) + "\"",
+                kAlike, "marginals = \"<=1\"");
+    const bool replaces = plan.protection.neighbours == Protection::Neighbours::kReplaceOne;
+    const Guarantee claim = GuaranteeOf(plan);
+    ASSERT_LE(claim.epsilon, kEpsilon);
+    DeterministicBits bits(20);
+    options_.bits_of_thread = [&]() -> BitSource& { return bits; };
+    const auto bounds_of = [&](const Plan& measured) {
+      return LowerBoundsOnCurve(
+          ReleaseOf(measured, {{1, 2, 1}}),
+          ReleaseOf(measured, replaces ? std::vector<Cells>{{2, 1, 2}} : std::vector<Cells>{}),
+          kEpsilon, {.num_testing = 120'000});
+    };
+    const audit::CurveBounds honest = bounds_of(plan);
+    EXPECT_LT(Recorded(honest.mu, *claim.mu), *claim.mu) << neighbours;
+    EXPECT_GT(honest.mu, 0.96 * *claim.mu) << neighbours;
+    EXPECT_LT(honest.delta, kDelta) << neighbours;
+    EXPECT_GT(honest.delta, 0.85 * kDelta) << neighbours;
+    Plan low = plan;
+    for (Rational& variance : low.variances) variance *= Rational(9025, 10000);
+    const audit::CurveBounds caught = bounds_of(low);
+    EXPECT_GT(caught.mu, *claim.mu) << neighbours;
+    EXPECT_GT(caught.delta, kDelta) << neighbours;
+  }
 }
 
 // The source of mechanism k of the release is DeterministicBits(seed_of(release, k)).
