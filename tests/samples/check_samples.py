@@ -90,13 +90,18 @@ def reads_everything():
     same_json(run("query", "release/measurements.parquet", *questions, "--json").stdout, "answers.json")
     same_json(run("ledger", "--ledger", "people.csv.ledger", "--json").stdout, "ledger.json")
     run("plan", "people.toml", "--basis-cache", "bases.json")
+    if not is_first_format:
+        run("verify", "curve.json")
+        same_guarantee(run("verify", "curve.parquet", "--json").stdout, "curve_verified.json")
+        same_tables("curve.parquet", "curve_tables")
+        same_json(run("ledger", "--ledger", "curve.csv.ledger", "--json").stdout, "curve_ledger.json")
 
 
 def spends_nothing_again():
     again = run("release", "people.toml", "-o", "release", "--yes")
     check("nothing more was spent" in again.stdout, "a release is not known to its ledger: " + again.stdout)
     same_json(run("ledger", "--ledger", "people.csv.ledger", "--json").stdout, "ledger.json")
-    for plan in ["release/plan.json", "wide.json"]:
+    for plan in ["release/plan.json", "wide.json"] + ([] if is_first_format else ["curve.json"]):
         done = run("measure", plan, "-o", "twice.parquet", code=2)
         check("was measured before" in done.stderr, f"{plan} was not known to its ledger: {done.stderr}")
 
