@@ -42,8 +42,8 @@ nb::list TablesOf(const Release& release, const std::vector<AttributeSet>& table
       RunJob([&](const Job&) { return release.Tables(tables, kind); });
   nb::list result;
   for (TableNumbers& table : numbers) {
-    result.append(
-        nb::make_tuple(ToNumpy(std::move(table.estimates)), ToNumpy(std::move(table.variances))));
+    result.append(nb::make_tuple(ToNumpy(std::move(table.estimates)),
+                                 ToNumpy(std::move(table.variances)), table.half_step));
   }
   return result;
 }
@@ -60,9 +60,9 @@ ProductQuery QueryOf(const Release& release, const Question& question) {
   return ProductQuery(domain, std::move(factors));
 }
 
-std::pair<double, double> AnswerQuestion(const Release& release, const Question& question) {
+nb::tuple AnswerQuestion(const Release& release, const Question& question) {
   const Estimate estimate = release.Answer(QueryOf(release, question));
-  return {estimate.value, estimate.variance};
+  return nb::make_tuple(estimate.value, estimate.variance, estimate.half_step);
 }
 
 double CovarianceOfQuestions(const Release& release, const Question& a, const Question& b) {
@@ -132,6 +132,8 @@ void BindReleases(nb::module_& module) {
   module.def("load_release", &LoadRelease, nb::arg("path"));
   module.def("verify_file", &Verify, nb::arg("path"));
   module.def("quantile", &TwoSidedQuantile, nb::arg("confidence"));
+  module.def("interval_widening", &IntervalWidening, nb::arg("quantile"), nb::arg("least_variance"),
+             nb::arg("half_step"));
   module.def("ratio", &RatioOf, nb::arg("a"), nb::arg("b"), nb::arg("covariance"),
              nb::arg("confidence"));
 }

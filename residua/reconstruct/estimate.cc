@@ -41,6 +41,10 @@ double IntervalReach(double quantile, double variance, double half_step) {
   return quantile * std::max(std::sqrt(variance), 0.8 * half_step) + half_step;
 }
 
+double IntervalWidening(double quantile, double least_variance, double half_step) {
+  return IntervalReach(quantile, least_variance, half_step) - quantile * std::sqrt(least_variance);
+}
+
 Interval ConfidenceInterval(const Estimate& estimate, double confidence) {
   const double reach =
       IntervalReach(TwoSidedQuantile(confidence), estimate.variance, estimate.half_step);

@@ -26,6 +26,10 @@ double TwoSidedQuantile(double confidence);
 // says little of the rest: 0.4 steps are taken for it at least.
 double IntervalReach(double quantile, double variance, double half_step);
 
+// How much further that is than `quantile` standard deviations, for the answers of a table whose
+// least variance and largest half step these are.
+double IntervalWidening(double quantile, double least_variance, double half_step);
+
 // value -+ IntervalReach at TwoSidedQuantile(confidence). An estimate's error is a
 // weighted sum of independent discrete Gaussians. On the lattices of plans of format 2 each has 2000
 // steps or more to a standard deviation, so that a normal's quantiles cover what they state up to

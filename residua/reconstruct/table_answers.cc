@@ -5,7 +5,6 @@
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
 #include "residua/basis/basis_inverse.h"
-#include "residua/reconstruct/estimate.h"
 
 namespace residua {
 namespace {
@@ -139,17 +138,14 @@ std::vector<double> AnswerVariances(const ResidualIndex& index, const AttributeS
   return AnswerTerms(index, table, axes, &ResidualIndex::Entry::variance);
 }
 
-double TableWidening(const ResidualIndex& index, const AttributeSet& table,
-                     std::span<const AxisAnswers* const> axes, std::span<const double> variances,
-                     double quantile) {
+double TableHalfStep(const ResidualIndex& index, const AttributeSet& table,
+                     std::span<const AxisAnswers* const> axes, std::span<const double> variances) {
   if (!index.has_coarse_noise()) return 0;
   const std::vector<double> squared_steps =
       AnswerTerms(index, table, axes, &ResidualIndex::Entry::squared_step);
   double largest = 0;
   for (size_t k = 0; k < squared_steps.size(); ++k) {
-    const double half_step = HalfStep(squared_steps[k], variances[k]);
-    largest = std::max(largest, IntervalReach(quantile, variances[k], half_step) -
-                                    quantile * std::sqrt(variances[k]));
+    largest = std::max(largest, HalfStep(squared_steps[k], variances[k]));
   }
   return largest;
 }

@@ -39,11 +39,9 @@ std::vector<double> AnswerTable(std::span<const double> counts,
 std::vector<double> AnswerVariances(const ResidualIndex& index, const AttributeSet& table,
                                     std::span<const AxisAnswers* const> axes);
 
-// How much further than `quantile` standard deviations their intervals reach, at most: 0 unless the
-// noise is coarse.
-double TableWidening(const ResidualIndex& index, const AttributeSet& table,
-                     std::span<const AxisAnswers* const> axes, std::span<const double> variances,
-                     double quantile);
+// The largest half step of them, as of Estimate: 0 unless the noise is coarse.
+double TableHalfStep(const ResidualIndex& index, const AttributeSet& table,
+                     std::span<const AxisAnswers* const> axes, std::span<const double> variances);
 
 // Of every cell of the table, in the order of its counts.
 std::vector<double> CellVariances(const ResidualIndex& index, const AttributeSet& table);

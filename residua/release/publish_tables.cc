@@ -138,7 +138,10 @@ class TablePublisher {
     std::vector<double> std_devs;
     if (!request_.is_adjusted()) {
       std_devs = AnswerVariances(index, table, axes);
-      published.widening = TableWidening(index, table, axes, std_devs, interval_factor_);
+      if (const double half_step = TableHalfStep(index, table, axes, std_devs); half_step > 0) {
+        published.widening = IntervalWidening(
+            interval_factor_, *std::min_element(std_devs.begin(), std_devs.end()), half_step);
+      }
       for (double& value : std_devs) value = std::sqrt(value);
       published.std_devs = std_devs;
       published.interval_factor = interval_factor_;

@@ -116,8 +116,10 @@ TEST(Coverage, HoldsForCellsOfABinaryAttribute) {
         const double reach = ReachOf(estimate, confidence);
         EXPECT_GE(law.Coverage(reach), confidence) << variance << " " << ratio;
         const double z = TwoSidedQuantile(confidence);
-        EXPECT_NEAR(z * std::sqrt(variances[0]) + TableWidening(index, {0}, axes, variances, z),
-                    reach, 1e-12 * reach);
+        EXPECT_NEAR(
+            z * std::sqrt(variances[0]) +
+                IntervalWidening(z, variances[0], TableHalfStep(index, {0}, axes, variances)),
+            reach, 1e-12 * reach);
       }
     }
   }
