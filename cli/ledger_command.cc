@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/guarantee_report.h"
 #include "residua/base/error.h"
 #include "residua/files/file.h"
 #include "residua/ledger/ledger.h"
@@ -58,28 +59,32 @@ void Show(const LedgerOptions& options) {
   if (options.json) {
     nlohmann::ordered_json json = {{"ledger", path.string()},
                                    {"granted_pcost", ToString(balance.granted)},
-                                   {"spent_pcost", ToString(balance.spent)},
-                                   {"granted_rho", ToDoubleDown(balance.granted / 2)},
-                                   {"spent_rho", ToDoubleUp(balance.spent / 2)},
-                                   {"entries", nlohmann::ordered_json::array()}};
+                                   {"spent_pcost", ToString(balance.spent)}};
+    AddBalance(balance, &json);
+    json["entries"] = nlohmann::ordered_json::array();
     for (const LedgerEntry& entry : entries) {
       nlohmann::ordered_json line = {{"id", entry.id},       {"kind", Describe(entry.kind)},
                                      {"time", entry.time},   {"pcost", ToString(entry.pcost)},
                                      {"delta", entry.delta}, {"plan", entry.plan_digest},
                                      {"what", entry.what}};
+      line["mu2"] = entry.mu2 ? nlohmann::ordered_json(ToString(*entry.mu2)) : nullptr;
       if (!entry.note.empty()) line["note"] = entry.note;
       json["entries"].push_back(std::move(line));
     }
     fmt::print("{}\n", json.dump(2));
     return;
   }
-  const SpentText rho = TextOfSpent(balance.spent / 2, balance.granted / 2);
-  fmt::print("{}: rho {} of {} spent\n\n", path.string(), rho.spent, rho.granted);
-  fmt::print("{:>4}  {:<20}  {:<23}  {:>12}  {}\n", "id", "time", "", "rho", "what");
+  fmt::print("{}: {}\n\n", path.string(), SpentInWords(balance));
+  fmt::print("{:>4}  {:<20}  {:<23}  {:>12}  {:>12}  {}\n", "id", "time", "", "rho", "mu^2",
+             "what");
   for (const LedgerEntry& entry : entries) {
-    const bool is_grant = entry.kind == Kind::kGrant;
-    fmt::print("{:>4}  {:<20}  {:<23}  {:>12}  {}{}\n", entry.id, entry.time, Describe(entry.kind),
-               is_grant ? TextBelow(entry.pcost / 2) : TextAbove(entry.pcost / 2), entry.what,
+    const auto text = [&](const Rational& amount) {
+      return entry.kind == Kind::kGrant ? TextBelow(amount) : TextAbove(amount);
+    };
+    const bool is_by_curve = entry.kind == Kind::kGrant && entry.mu2;
+    fmt::print("{:>4}  {:<20}  {:<23}  {:>12}  {:>12}  {}{}\n", entry.id, entry.time,
+               Describe(entry.kind), is_by_curve ? "" : text(entry.pcost / 2),
+               entry.mu2 ? text(*entry.mu2) : "", entry.what,
                entry.note.empty() ? "" : fmt::format(" ({})", entry.note));
   }
 }
@@ -123,22 +128,23 @@ void Create(const LedgerOptions& options) {
   const NewLedger made = PlaceFor(options);
   CheckLedgerIsFound(made.places);
   const std::string neighbours = NeighboursInWords(made.protection);
-  const Ledger ledger = Ledger::Create(made.places.ledger, std::get<Budget>(budget->target).pcost,
-                                       neighbours, options.reason);
-  fmt::print("Ledger {} (new; keep it with the data): rho {} may be spent; neighbours: {}\n",
-             made.places.ledger.string(), TextBelow(ledger.CurrentBalance().granted / 2),
-             neighbours);
+  const Budget& granted = std::get<Budget>(budget->target);
+  const Ledger ledger =
+      Ledger::Create(made.places.ledger, granted.pcost, neighbours, options.reason, granted.limits);
+  fmt::print("Ledger {} (new; keep it with the data): {}; neighbours: {}\n",
+             made.places.ledger.string(), SpentInWords(ledger.CurrentBalance()), neighbours);
 }
 
 void Grant(const LedgerOptions& options) {
   const auto budget = ParsePrivacy(options.privacy);
   if (!budget || options.reason.empty()) {
-    Fail(ErrorKind::kBadInput, "a grant needs --rho or --pcost, and a --reason");
+    Fail(ErrorKind::kBadInput,
+         "a grant needs --rho, --pcost, --mu or --epsilon with --delta, and a --reason");
   }
   Ledger ledger = Ledger::Open(FindLedger(options.path));
-  ledger.Grant(std::get<Budget>(budget->target).pcost, options.reason);
-  fmt::print("Granted; rho {} may now be spent in total.\n",
-             TextBelow(ledger.CurrentBalance().granted / 2));
+  const Budget& granted = std::get<Budget>(budget->target);
+  ledger.Grant(granted.pcost, options.reason, granted.limits);
+  fmt::print("Granted; {}.\n", SpentInWords(ledger.CurrentBalance()));
 }
 
 }  // namespace
@@ -164,6 +170,9 @@ void AddLedgerCommand(CLI::App* app) {
   CLI::App* grant = command->add_subcommand("grant", "Add to what may be spent");
   grant->add_option("--rho", options->privacy.rho, "In zCDP");
   grant->add_option("--pcost", options->privacy.pcost, "As privacy cost (2 rho)");
+  grant->add_option("--mu", options->privacy.mu, "In Gaussian differential privacy");
+  grant->add_option("--epsilon", options->privacy.epsilon, "With --delta");
+  grant->add_option("--delta", options->privacy.delta, "Of --epsilon");
   grant->add_option("--reason", options->reason, "Who decided, and when; kept on record");
   grant->add_option("--ledger", options->path, ledger_help);
   CLI::App* create = command->add_subcommand(

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/guarantee_report.h"
 #include "cli/interruption.h"
 #include "cli/measuring_report.h"
 #include "residua/base/error.h"
@@ -43,28 +44,22 @@ void Run(const MeasureOptions& options) {
   ReportLedgers(outcome.ledger_beside, request.places.ledger);
   const Ledger::Balance& balance = outcome.balance;
   const std::string ledger = request.places.ledger.string();
-  const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
+  const Guarantee guarantee = GuaranteeOf(plan);
   if (options.json) {
-    nlohmann::ordered_json json = {{"measurements", output.string()},
-                                   {"ledger", ledger},
-                                   {"entry", outcome.entry},
-                                   {"rho", guarantee.rho},
-                                   {"epsilon", guarantee.epsilon},
-                                   {"delta", guarantee.delta},
-                                   {"spent_rho", ToDoubleUp(balance.spent / 2)},
-                                   {"granted_rho", ToDoubleDown(balance.granted / 2)}};
+    nlohmann::ordered_json json = {
+        {"measurements", output.string()}, {"ledger", ledger}, {"entry", outcome.entry}};
+    AddGuarantee(guarantee, &json);
+    AddBalance(balance, &json);
     if (!outcome.ledger_beside.empty()) json["ledger_beside"] = outcome.ledger_beside.string();
     fmt::print("{}\n", json.dump(2));
     return;
   }
-  fmt::print("Measured once, with discrete Gaussian noise: {}-zCDP, epsilon {} at delta {}\n",
-             TextAbove(guarantee.rho), TextAbove(guarantee.epsilon), DeltaText(guarantee.delta));
-  const SpentText rho = TextOfSpent(balance.spent / 2, balance.granted / 2);
-  fmt::print("Ledger {}{}: entry {}, rho {} of {} spent\n", ledger,
+  fmt::print("Measured once, with discrete Gaussian noise: {}\n", GuaranteeInWords(guarantee));
+  fmt::print("Ledger {}{}: entry {}, {}\n", ledger,
              outcome.made_ledger
                  ? " (new, with the plan's budget as its grant; keep it with the data)"
                  : "",
-             outcome.entry, rho.spent, rho.granted);
+             outcome.entry, SpentInWords(balance));
   fmt::print("Written to {}\n", output.string());
 }
 

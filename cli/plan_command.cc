@@ -253,7 +253,7 @@ void AddPlanCommand(CLI::App* app) {
   command->add_option("--rho", options->privacy.rho, "Budget in zCDP");
   command->add_option("--epsilon", options->privacy.epsilon, "Budget as epsilon, with --delta");
   command->add_option("--delta", options->privacy.delta, "The delta that epsilon is stated at");
-  command->add_option("--mu", options->privacy.mu, "Budget as if in Gaussian DP: pcost = mu^2");
+  command->add_option("--mu", options->privacy.mu, "Budget in Gaussian differential privacy");
   command->add_option("--max-std-dev", options->privacy.max_std_dev,
                       "The least budget with which no answer has a larger standard deviation");
   command->add_option("--target-loss", options->privacy.target_loss,

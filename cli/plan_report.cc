@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cli/guarantee_report.h"
 #include "residua/base/error.h"
 #include "residua/privacy/suspicion.h"
 #include "residua/release/published_errors.h"
@@ -118,16 +119,13 @@ std::string FourDigits(double number) { return fmt::format("{:.4g}", number); }
 
 Json PlanJson(const Plan& plan, const std::vector<TableErrors>& errors,
               const std::optional<PlanCertificate>& certificate, double seconds, bool all_tables) {
-  const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
+  const Guarantee guarantee = GuaranteeOf(plan);
   const PlanSummary summary = Summarize(plan, errors);
   Json json;
-  json["privacy"] = {{"pcost", guarantee.pcost},
-                     {"rho", guarantee.rho},
-                     {"mu", guarantee.mu},
-                     {"epsilon", guarantee.epsilon},
-                     {"delta", guarantee.delta},
-                     {"epsilon_continuous", guarantee.epsilon_continuous},
-                     {"pcost_exact", ToString(plan.pcost)}};
+  json["privacy"] = {{"pcost", guarantee.pcost}};
+  AddGuarantee(guarantee, &json["privacy"]);
+  json["privacy"]["pcost_exact"] = ToString(plan.pcost);
+  json["privacy"]["mu2_exact"] = plan.mu2 ? Json(ToString(*plan.mu2)) : Json(nullptr);
   json["objective"] = ToString(plan.objective);
   json["weights"] = ToString(plan.objective.weighting);
   json["loss"] = plan.loss;
@@ -156,20 +154,15 @@ Json PlanJson(const Plan& plan, const std::vector<TableErrors>& errors,
 
 void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors,
                const std::optional<PlanCertificate>& certificate, double seconds, bool all_tables) {
-  const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
+  const Guarantee guarantee = GuaranteeOf(plan);
   const PlanSummary summary = Summarize(plan, errors);
   fmt::print("{} of {}, {}, from {} ({:.3g} s)\n\n", CountedText(summary.num_marginals, "table"),
              CountedText(plan.domain.size(), "attribute"),
              CountedText(summary.num_answers, "answer"),
              CountedText(summary.num_mechanisms, "base mechanism"), seconds);
-  fmt::print("privacy    rho {} (zCDP), epsilon {} at delta {}; {}\n", TextAbove(guarantee.rho),
-             TextAbove(guarantee.epsilon), DeltaText(guarantee.delta),
-             ChangeInWords(plan.protection));
-  fmt::print("           privacy cost {}; if the noise were continuous: mu {}, epsilon {}\n",
-             TextAbove(guarantee.pcost), TextAbove(guarantee.mu),
-             TextAbove(guarantee.epsilon_continuous));
-  fmt::print("           a suspicion of 50 % can grow to at most {}\n",
-             PercentAbove(GrownSuspicion(0.5, guarantee.epsilon)));
+  fmt::print("privacy    {}; {}\n", GuaranteeInWords(guarantee), ChangeInWords(plan.protection));
+  fmt::print("           privacy cost {}; a suspicion of 50 % can grow to at most {}\n",
+             TextAbove(guarantee.pcost), PercentAbove(GrownSuspicion(0.5, guarantee.epsilon)));
   const bool all_identity =
       std::all_of(plan.bases.begin(), plan.bases.end(),
                   [](const ResidualBasis& basis) { return basis.is_identity(); });
@@ -216,9 +209,7 @@ void PrintComparison(std::span<const ComparedPlan> plans, std::string_view unit,
   const std::vector<ListedTable> tables =
       lists_tables ? ListTables(first.plan, first.errors) : std::vector<ListedTable>();
   const size_t width = std::max<size_t>(NameWidth(first.plan, tables), kComparisonWidth);
-  const auto guarantee = [](const ComparedPlan& compared) {
-    return GuaranteeOf(compared.plan.pcost, compared.plan.budget.delta);
-  };
+  const auto guarantee = [](const ComparedPlan& compared) { return GuaranteeOf(compared.plan); };
   const bool is_epsilon = first.plan.budget.unit == BudgetUnit::kEpsilonDelta;
   const std::string at_delta =
       fmt::format("epsilon at delta {}", DeltaText(guarantee(first).delta));

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "cli/commands.h"
+#include "cli/guarantee_report.h"
 #include "cli/interruption.h"
 #include "cli/measuring_report.h"
 #include "cli/progress.h"
@@ -29,18 +30,15 @@ struct ReleaseOptions {
 };
 
 void PrintForecast(const ReleaseForecast& forecast) {
-  std::string before = "a new ledger, with this release's budget as its grant";
-  if (forecast.balance) {
-    const SpentText rho = TextOfSpent(forecast.balance->spent / 2, forecast.balance->granted / 2);
-    before = fmt::format("rho {} of {} spent so far", rho.spent, rho.granted);
-  }
+  const std::string before = forecast.balance
+                                 ? fmt::format("{} so far", SpentInWords(*forecast.balance))
+                                 : "a new ledger, with this release's budget as its grant";
   fmt::print(stderr,
-             "This release costs rho {} (zCDP), epsilon {} at delta {}; {}.\n"
+             "This release costs {}; {}.\n"
              "Ledger {}: {}.\n"
              "A suspicion of 50 % can grow to at most {}.\n"
              "Standard deviation of the answers: root mean square {:.6g}, largest {:.6g}.\n",
-             TextAbove(forecast.pcost / 2), TextAbove(forecast.guarantee.epsilon),
-             DeltaText(forecast.guarantee.delta), ChangeInWords(forecast.protection),
+             GuaranteeInWords(forecast.guarantee), ChangeInWords(forecast.protection),
              forecast.ledger.string(), before,
              PercentAbove(GrownSuspicion(0.5, forecast.guarantee.epsilon)), forecast.rms_std_dev,
              forecast.largest_std_dev);
@@ -65,18 +63,14 @@ bool Confirm(const ReleaseOptions& options, const ReleaseForecast& forecast) {
 void PrintJson(const ReleaseOutcome& outcome) {
   const Plan& plan = outcome.plan.plan;
   const MeasureOutcome& measured = outcome.measured;
-  const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
-  nlohmann::ordered_json json = {{"release", outcome.folder.path.string()},
-                                 {"rho", guarantee.rho},
-                                 {"epsilon", guarantee.epsilon},
-                                 {"delta", guarantee.delta},
-                                 {"neighbours", NeighboursInWords(plan.protection)},
-                                 {"tables", outcome.tables.num_tables},
-                                 {"cells", outcome.tables.num_answers},
-                                 {"ledger", outcome.places.ledger.string()},
-                                 {"spent_rho", ToDoubleUp(measured.balance.spent / 2)},
-                                 {"granted_rho", ToDoubleDown(measured.balance.granted / 2)},
-                                 {"already_measured", measured.was_measured}};
+  nlohmann::ordered_json json = {{"release", outcome.folder.path.string()}};
+  AddGuarantee(GuaranteeOf(plan), &json);
+  json["neighbours"] = NeighboursInWords(plan.protection);
+  json["tables"] = outcome.tables.num_tables;
+  json["cells"] = outcome.tables.num_answers;
+  json["ledger"] = outcome.places.ledger.string();
+  AddBalance(measured.balance, &json);
+  json["already_measured"] = measured.was_measured;
   if (!measured.ledger_beside.empty()) json["ledger_beside"] = measured.ledger_beside.string();
   fmt::print("{}\n", json.dump(2));
 }
@@ -87,9 +81,7 @@ void Print(const ReleaseOutcome& outcome) {
     fmt::print("Measured before: nothing more was spent, and the data was not read again.\n");
   }
   fmt::print("{} in {}\n", InWords(outcome.tables), outcome.folder.tables.string());
-  const SpentText rho = TextOfSpent(measured.balance.spent / 2, measured.balance.granted / 2);
-  fmt::print("Ledger {}: rho {} of {} spent\n", outcome.places.ledger.string(), rho.spent,
-             rho.granted);
+  fmt::print("Ledger {}: {}\n", outcome.places.ledger.string(), SpentInWords(measured.balance));
   fmt::print("Read {} next.\n", outcome.folder.summary.string());
 }
 

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/guarantee_report.h"
 #include "residua/files/verify_file.h"
 
 namespace residua::cli {
@@ -15,25 +16,27 @@ struct VerifyOptions {
 
 void Run(const VerifyOptions& options) {
   const VerifiedCost verified = VerifyFile(options.path);
-  const Guarantee guarantee = GuaranteeOf(verified.pcost, verified.budget.delta);
+  const PrivacyCost& cost = verified.cost;
+  const Budget& budget = verified.budget;
+  const bool is_by_curve = budget.limits == Accounting::kGaussian;
   if (options.json) {
-    const nlohmann::ordered_json json = {{"file", options.path},
-                                         {"verified", true},
-                                         {"pcost", ToString(verified.pcost)},
-                                         {"budget_pcost", ToString(verified.budget.pcost)},
-                                         {"rho", guarantee.rho},
-                                         {"epsilon", guarantee.epsilon},
-                                         {"delta", guarantee.delta}};
+    nlohmann::ordered_json json = {
+        {"file", options.path},
+        {"verified", true},
+        {"pcost", ToString(cost.pcost)},
+        {"mu2", cost.mu2 ? nlohmann::ordered_json(ToString(*cost.mu2)) : nullptr},
+        {is_by_curve ? "budget_mu2" : "budget_pcost", ToString(budget.pcost)}};
+    AddGuarantee(verified.guarantee, &json);
     fmt::print("{}\n", json.dump(2));
     return;
   }
   const bool replaces = verified.protection.neighbours == Protection::Neighbours::kReplaceOne;
   fmt::print("{}: verified {}\n", options.path,
              replaces ? "(one row replaced; rounded up)" : "in exact arithmetic");
-  const SpentText cost = TextOfSpent(verified.pcost, verified.budget.pcost);
-  fmt::print("  privacy cost {} of a budget of {}: {}-zCDP, epsilon {} at delta {}\n", cost.spent,
-             cost.granted, TextAbove(guarantee.rho), TextAbove(guarantee.epsilon),
-             DeltaText(guarantee.delta));
+  const SpentText spent = TextOfSpent(LimitedCost(budget, cost), budget.pcost);
+  fmt::print("  {} {} of a budget of {}\n", is_by_curve ? "mu^2" : "privacy cost", spent.spent,
+             spent.granted);
+  fmt::print("  {}\n", GuaranteeInWords(verified.guarantee));
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ void CheckBudget(const PrivacyText& text) {
   if (!privacy || !std::holds_alternative<Budget>(privacy->target)) return;
   const Budget& budget = std::get<Budget>(privacy->target);
   RESIDUA_CHECK(budget.pcost > 0);
-  const Guarantee guarantee = GuaranteeOf(budget.pcost, budget.delta);
+  const Guarantee guarantee = GuaranteeOf({budget.pcost, budget.pcost, 1}, budget.delta);
   RESIDUA_CHECK(std::isinf(guarantee.pcost) || Rational(guarantee.pcost) >= budget.pcost);
   RESIDUA_CHECK(guarantee.epsilon >= 0);
 }

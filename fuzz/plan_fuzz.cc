@@ -28,7 +28,7 @@ void ReadTwice(std::string_view text) {
   RESIDUA_CHECK(PlanToJson(again) == written);
   RESIDUA_CHECK(again == file);
   VerifyPlan(file.plan);
-  RESIDUA_CHECK(file.plan.pcost <= file.plan.budget.pcost);
+  RESIDUA_CHECK(LimitedCost(file.plan.budget, CostOf(file.plan)) <= file.plan.budget.pcost);
 }
 
 }  // namespace

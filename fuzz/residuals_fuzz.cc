@@ -51,6 +51,7 @@ NoisyResidual TakeResidual(const Plan& plan, Bytes* bytes) {
   const bool in_plan = plan.mechanisms.Find(OrbitOf(plan.classes, residual.attributes)).has_value();
   residual.noise_variance =
       in_plan && (bits & 0x40) == 0 ? IntegerNoiseVariance(plan, residual.attributes) : Rational(7);
+  if (in_plan) residual.scale_bits = ScaleBits(plan, residual.attributes);
   const auto take = [&](auto& values) {
     for (int64_t k = 0; k < num_values; ++k) {
       values.push_back(static_cast<int8_t>(bytes->Take()));

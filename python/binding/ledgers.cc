@@ -1,11 +1,14 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include "python/binding/bindings.h"
 #include "residua/base/error.h"
 #include "residua/ledger/ledger.h"
+#include "residua/text/budget_text.h"
 
 namespace residua::python {
 namespace {
@@ -37,6 +40,7 @@ nb::list EntriesOf(const std::filesystem::path& path) {
     row["time"] = entry.time;
     row["pcost"] = ToString(entry.pcost);
     row["rho"] = ToDoubleUp(entry.pcost / 2);
+    row["mu2"] = entry.mu2 ? nb::cast(ToString(*entry.mu2)) : nb::none();
     row["delta"] = entry.delta;
     row["plan"] = entry.plan_digest;
     row["what"] = entry.what;
@@ -47,9 +51,20 @@ nb::list EntriesOf(const std::filesystem::path& path) {
   return entries;
 }
 
-std::pair<std::string, std::string> BalanceOf(const std::filesystem::path& path) {
+// Granted and spent, by zCDP and by the Gaussian curve.
+std::vector<std::string> BalanceOf(const std::filesystem::path& path) {
   const Ledger::Balance balance = Ledger::Open(path).CurrentBalance();
-  return {ToString(balance.granted), ToString(balance.spent)};
+  return {ToString(balance.granted), ToString(balance.spent), ToString(balance.granted_mu2),
+          ToString(balance.spent_mu2)};
+}
+
+// The budget that is granted, in one of its units.
+Budget GrantedBudget(const PrivacyText& text) {
+  const auto privacy = ParsePrivacy(text);
+  if (!privacy || !std::holds_alternative<Budget>(privacy->target)) {
+    Fail(ErrorKind::kBadInput, "a grant needs rho, mu, or epsilon with delta");
+  }
+  return std::get<Budget>(privacy->target);
 }
 
 }  // namespace
@@ -59,25 +74,34 @@ void BindLedgers(nb::module_& module) {
       "text_above",
       [](const std::string& value) { return TextAbove(ParseRational(value, "a number")); },
       nb::arg("value"));
-  module.def(
-      "text_of_spent",
-      [](const std::string& spent, const std::string& granted) {
-        const SpentText text =
-            TextOfSpent(ParseRational(spent, "spent"), ParseRational(granted, "granted"));
-        return std::pair(text.spent, text.granted);
-      },
-      nb::arg("spent"), nb::arg("granted"));
   module.def("ledger_entries", &EntriesOf, nb::arg("path"));
   module.def("ledger_balance", &BalanceOf, nb::arg("path"));
   module.def(
       "ledger_grant",
-      [](const std::filesystem::path& path, const std::string& pcost, const std::string& reason) {
+      [](const std::filesystem::path& path, const std::map<std::string, std::string>& privacy,
+         const std::string& reason) {
         if (reason.empty()) {
           Fail(ErrorKind::kBadInput, "a grant needs a reason: who decided, and when");
         }
-        Ledger::Open(path).Grant(ParseRational(pcost, "pcost"), reason);
+        PrivacyText text;
+        const auto take = [&](const char* key, std::optional<std::string>* into) {
+          const auto found = privacy.find(key);
+          if (found != privacy.end()) *into = found->second;
+        };
+        take("rho", &text.rho);
+        take("mu", &text.mu);
+        take("epsilon", &text.epsilon);
+        take("delta", &text.delta);
+        const Budget budget = GrantedBudget(text);
+        Ledger::Open(path).Grant(budget.pcost, reason, budget.limits);
       },
-      nb::arg("path"), nb::arg("pcost"), nb::arg("reason"));
+      nb::arg("path"), nb::arg("privacy"), nb::arg("reason"));
+  module.def(
+      "ledger_in_words",
+      [](const std::filesystem::path& path) {
+        return SpentInWords(Ledger::Open(path).CurrentBalance());
+      },
+      nb::arg("path"));
   module.def(
       "ledger_forgive",
       [](const std::filesystem::path& path, int64_t id, const std::string& reason) {

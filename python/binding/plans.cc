@@ -105,9 +105,10 @@ nb::dict DescribeAttribute(const Attribute& attribute) {
 }
 
 nb::dict DescribeBudget(const Plan& plan) {
-  const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
+  const Guarantee guarantee = GuaranteeOf(plan);
   nb::dict privacy;
   privacy["pcost"] = ToString(plan.pcost);
+  privacy["mu2"] = plan.mu2 ? nb::cast(ToString(*plan.mu2)) : nb::none();
   privacy["budget_pcost"] = ToString(plan.budget.pcost);
   privacy["rho"] = guarantee.rho;
   privacy["mu"] = guarantee.mu;

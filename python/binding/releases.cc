@@ -6,6 +6,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <cmath>
 #include <memory>
 
 #include "python/binding/arrays.h"
@@ -41,8 +42,8 @@ nb::list TablesOf(const Release& release, const std::vector<AttributeSet>& table
       RunJob([&](const Job&) { return release.Tables(tables, kind); });
   nb::list result;
   for (TableNumbers& table : numbers) {
-    result.append(
-        nb::make_tuple(ToNumpy(std::move(table.estimates)), ToNumpy(std::move(table.variances))));
+    result.append(nb::make_tuple(ToNumpy(std::move(table.estimates)),
+                                 ToNumpy(std::move(table.variances)), table.half_step));
   }
   return result;
 }
@@ -59,19 +60,31 @@ ProductQuery QueryOf(const Release& release, const Question& question) {
   return ProductQuery(domain, std::move(factors));
 }
 
-std::pair<double, double> AnswerQuestion(const Release& release, const Question& question) {
+nb::tuple AnswerQuestion(const Release& release, const Question& question) {
   const Estimate estimate = release.Answer(QueryOf(release, question));
-  return {estimate.value, estimate.variance};
+  return nb::make_tuple(estimate.value, estimate.variance, estimate.half_step);
 }
 
 double CovarianceOfQuestions(const Release& release, const Question& a, const Question& b) {
   return release.Covariance(QueryOf(release, a), QueryOf(release, b));
 }
 
-// In 64 bits, or as texts of the digits where those are too few.
+// In 64 bits, or as texts of the digits where those are too few; as doubles, divided by the scale,
+// where the set was measured on a finer lattice.
 nb::object ResidualValues(const Release& release, const AttributeSet& set) {
   for (const NoisyResidual& residual : release.residuals()) {
     if (residual.attributes != set) continue;
+    if (residual.scale_bits > 0) {
+      return std::visit(
+          [&](const auto& values) {
+            std::vector<double> unscaled;
+            for (const auto value : values) {
+              unscaled.push_back(std::ldexp(static_cast<double>(value), -residual.scale_bits));
+            }
+            return nb::cast(ToNumpy(std::move(unscaled)));
+          },
+          residual.values);
+    }
     if (const auto* narrow = std::get_if<std::vector<int64_t>>(&residual.values)) {
       return nb::cast(ToNumpy(std::vector<int64_t>(*narrow)));
     }
@@ -119,6 +132,8 @@ void BindReleases(nb::module_& module) {
   module.def("load_release", &LoadRelease, nb::arg("path"));
   module.def("verify_file", &Verify, nb::arg("path"));
   module.def("quantile", &TwoSidedQuantile, nb::arg("confidence"));
+  module.def("interval_widening", &IntervalWidening, nb::arg("quantile"), nb::arg("least_variance"),
+             nb::arg("half_step"));
   module.def("ratio", &RatioOf, nb::arg("a"), nb::arg("b"), nb::arg("covariance"),
              nb::arg("confidence"));
 }

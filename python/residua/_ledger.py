@@ -48,7 +48,7 @@ class Ledger:
     def entries(self) -> pd.DataFrame:
         """One row per entry: id, kind (granted, reserved, spent, forgiven, refused), time (UTC),
         rho, delta, the exact pcost, the digest of the plan, what it was for, for which neighbours,
-        and a note if another ledger has the spend as well.
+        a note if another ledger has the spend as well, and the exact mu2, the square of mu.
 
         A spend is "reserved" before noise is drawn and "spent" when it is done; both count.
 
@@ -57,9 +57,12 @@ class Ledger:
         ['granted', 'spent']
         """
         columns = ["id", "kind", "time", "rho", "delta", "pcost", "plan", "what", "neighbours"]
-        frame = pd.DataFrame(_residua.ledger_entries(self.path), columns=[*columns, "note"])
+        entries = _residua.ledger_entries(self.path)
+        frame = pd.DataFrame(entries, columns=[*columns, "note"])
         frame["time"] = pd.to_datetime(frame["time"], utc=True)
         frame["pcost"] = [Fraction(text) for text in frame["pcost"]]
+        mu2 = [None if row["mu2"] is None else Fraction(row["mu2"]) for row in entries]
+        frame["mu2"] = pd.Series(mu2, dtype=object)
         return frame
 
     @property
@@ -71,10 +74,32 @@ class Ledger:
         >>> granted, spent <= granted
         (Fraction(1, 1), True)
         """
-        granted, spent = _residua.ledger_balance(self.path)
+        granted, spent, _, _ = _residua.ledger_balance(self.path)
         return Balance(Fraction(granted) / 2, Fraction(spent) / 2)
 
-    def grant(self, *, rho: Number, reason: str) -> None:
+    @property
+    def balance_mu2(self) -> Balance:
+        """The same on the Gaussian curve, as mu squared: what was granted in mu or epsilon, and what
+        was spent by releases whose cost on the curve is known.
+
+        >>> import residua as rs
+        >>> ledger = rs.Ledger(example_ledger())
+        >>> ledger.grant(mu="1/2", reason="board decision of 3 May")
+        >>> ledger.balance_mu2.granted
+        Fraction(1, 4)
+        """
+        _, _, granted, spent = _residua.ledger_balance(self.path)
+        return Balance(Fraction(granted), Fraction(spent))
+
+    def grant(
+        self,
+        *,
+        rho: Number | None = None,
+        mu: Number | None = None,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        reason: str,
+    ) -> None:
         """Adds to the budget. The reason is recorded.
 
         >>> import residua as rs
@@ -83,11 +108,18 @@ class Ledger:
         >>> ledger.balance.granted
         Fraction(3, 2)
         """
-        try:
-            amount = Fraction(str(rho))
-        except (ValueError, ZeroDivisionError):
-            raise _residua.Error(f"rho is {rho!r}; give a number, such as 0.5 or '1/3'") from None
-        _residua.ledger_grant(self.path, str(2 * amount), reason)
+        units = {"rho": rho, "mu": mu, "epsilon": epsilon, "delta": delta}
+        given = {}
+        for unit, amount in units.items():
+            if amount is None:
+                continue
+            try:
+                given[unit] = str(Fraction(str(amount)))
+            except (ValueError, ZeroDivisionError):
+                raise _residua.Error(
+                    f"{unit} is {amount!r}; give a number, such as 0.5 or '1/3'"
+                ) from None
+        _residua.ledger_grant(self.path, given, reason)
 
     def forgive(self, entry: int, *, reason: str) -> None:
         """Stops counting a reserved spend. The reason must say why nothing of it was published.
@@ -102,6 +134,4 @@ class Ledger:
         _residua.ledger_forgive(self.path, entry, reason)
 
     def __repr__(self) -> str:
-        granted, spent = self.balance
-        spent_text, granted_text = _residua.text_of_spent(str(spent), str(granted))
-        return f"<residua.Ledger {self.path}: rho {spent_text} of {granted_text} spent>"
+        return f"<residua.Ledger {self.path}: {_residua.ledger_in_words(self.path)}>"

@@ -29,23 +29,26 @@ if TYPE_CHECKING:
 class Privacy:
     """What a plan costs, in every unit. The floats are rounded up.
 
-    `pcost` is exact and at most `budget_pcost`, the budget. `rho` is the cost in zero-concentrated
-    differential privacy. `epsilon` holds at `delta`, for the discrete noise that residua adds. `mu`
-    would hold if the noise were continuous. `neighbours` says which two data sets a release can
-    hardly tell apart.
+    `rho` is the cost in zero-concentrated and `mu` in Gaussian differential privacy; `epsilon`
+    holds at `delta`. All are proven for the discrete noise that residua adds. `pcost`, twice rho,
+    and `mu2`, the square of mu, are exact. The budget, `budget_pcost`, limits the first if it was
+    given in rho or pcost, the second if it was given in mu or epsilon. `mu` and `mu2` may be None
+    for plans of residua up to 0.4. `neighbours` says which two data sets a release can hardly tell
+    apart.
 
     >>> import residua as rs
     >>> privacy = rs.plan(rs.Domain(sex=["female", "male"]), marginals=1, rho="1/3").privacy
     >>> privacy.budget_pcost, privacy.pcost <= privacy.budget_pcost
     (Fraction(2, 3), True)
     >>> privacy
-    <residua.Privacy: rho 0.333334, epsilon 5.18589 at delta 1e-09; add or remove one row>
+    <residua.Privacy: rho 0.333334, mu 0.816497, epsilon 4.94192 at delta 1e-09; add or remove one row>
     """
 
     pcost: Fraction
+    mu2: Fraction | None
     budget_pcost: Fraction
     rho: float
-    mu: float
+    mu: float | None
     epsilon: float
     delta: float
     neighbours: str
@@ -53,7 +56,8 @@ class Privacy:
     def __repr__(self) -> str:
         return (
             f"<residua.Privacy: rho {_text_above(self.rho)}, "
-            f"epsilon {_text_above(self.epsilon)} at delta {_residua.text_above(repr(self.delta))}; "
+            + ("" if self.mu is None else f"mu {_text_above(self.mu)}, ")
+            + f"epsilon {_text_above(self.epsilon)} at delta {_residua.text_above(repr(self.delta))}; "
             f"{self.neighbours}>"
         )
 
@@ -137,6 +141,7 @@ class Plan:
         told = self._file.privacy()
         told["pcost"] = Fraction(told["pcost"])
         told["budget_pcost"] = Fraction(told["budget_pcost"])
+        told["mu2"] = None if told["mu2"] is None else Fraction(told["mu2"])
         return Privacy(**told)
 
     @property

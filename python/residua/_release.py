@@ -46,6 +46,7 @@ class Estimate:
     value: float
     std_dev: float
     question: Any = field(default=None, repr=False, compare=False)
+    half_step: float = field(default=0.0, repr=False, compare=False)
 
     @property
     def variance(self) -> float:
@@ -64,7 +65,10 @@ class Estimate:
         >>> rs.Estimate(0.0, 1.0).interval(0.6827).upper.__round__(3)
         1.0
         """
-        half = _residua.quantile(confidence) * self.std_dev
+        factor = _residua.quantile(confidence)
+        half = factor * self.std_dev
+        if self.half_step > 0:  # noise of releases of residua up to 0.4 may be coarse
+            half += _residua.interval_widening(factor, self.variance, self.half_step)
         return Interval(self.value - half, self.value + half)
 
 
@@ -235,8 +239,8 @@ class Release:
             asked = {**asked, **terms}
         elif terms:
             raise TypeError("ask by a text or by terms, not both")
-        value, variance = self._release.answer(_worded(asked))
-        return Estimate(value, float(np.sqrt(variance)), asked)
+        value, variance, half_step = self._release.answer(_worded(asked))
+        return Estimate(value, float(np.sqrt(variance)), asked, half_step)
 
     def covariance(
         self, first: str | Mapping[str, Any] | Estimate, second: str | Mapping[str, Any] | Estimate
@@ -275,18 +279,20 @@ class Release:
             b,
             shared,
             shared / (a.std_dev * b.std_dev),
-            Estimate(a.value - b.value, spread),
-            Estimate(a.value + b.value, both),
+            Estimate(a.value - b.value, spread, half_step=a.half_step + b.half_step),
+            Estimate(a.value + b.value, both, half_step=a.half_step + b.half_step),
             Interval(*ratio) if ratio else None,
         )
 
     def residuals(self, *attributes: str) -> npt.NDArray[Any]:
-        """The noisy integers of one base mechanism, in one dimension; the last attribute varies
+        """The noisy numbers of one base mechanism, in one dimension; the last attribute varies
         fastest. They are the counts with ``basis.matrix`` applied along each axis, plus noise.
+        They are integers; or multiples of a power of 1/2, as floats, where the noise is so small
+        that it was drawn on a finer lattice.
 
         >>> release = example_release()
         >>> release.residuals("sex").dtype
-        dtype('int64')
+        dtype('float64')
         """
         values = self._release.residual(self._plan._set(attributes))
         if isinstance(values, list):
@@ -341,11 +347,13 @@ class Release:
         factor = _residua.quantile(confidence)
         axes = {i: self._axis(i, answers) for i in {i for table in tables for i in table}}
         frames = []
-        for table, (values, variances) in zip(
+        for table, (values, variances, half_step) in zip(
             tables, self._release.tables(tables, answers), strict=True
         ):
             std_devs = np.sqrt(variances)
             half = factor * std_devs
+            if half_step > 0:
+                half += _residua.interval_widening(factor, float(variances.min()), half_step)
             if std_devs.size == 1:
                 std_devs = np.full(values.size, std_devs[0])
             columns = _spread([axes[i] for i in table])

@@ -205,7 +205,7 @@ def test_messages(make, message):
 def test_a_changed_plan_is_refused():
     rs.plan(rs.Domain(a=3), marginals=1, rho=1).save("plan.json")
     text = Path("plan.json").read_text()
-    assert '"budget_pcost":"2"' in text
-    Path("plan.json").write_text(text.replace('"budget_pcost":"2"', '"budget_pcost":"3"'))
+    assert '"budget":"2"' in text
+    Path("plan.json").write_text(text.replace('"budget":"2"', '"budget":"3"'))
     with pytest.raises(rs.Refused):
         rs.load_plan("plan.json")

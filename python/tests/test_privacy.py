@@ -236,3 +236,24 @@ def test_nothing_of_the_library_is_exported():
     content = Path(_residua.__file__).read_bytes()
     for word in (b"InsecureContinuousGaussian", b"DeterministicBits"):
         assert word not in content
+
+
+def test_an_epsilon_budget_is_on_the_gaussian_curve():
+    domain = rs.Domain(sex=["female", "male"])
+    plan = rs.plan(domain, marginals=1, epsilon=1, delta=1e-9)
+    privacy = plan.privacy
+    assert 0.0331 < privacy.mu2 <= privacy.budget_pcost < 0.033115
+    assert privacy.pcost < privacy.mu2 <= privacy.mu**2 * (1 + 1e-15)
+    assert 0.999 < privacy.epsilon <= 1
+    frame = pd.DataFrame({"sex": ["male", "female"]})
+    plan.measure(frame, ledger="curve.ledger")
+    ledger = rs.Ledger("curve.ledger")
+    assert ledger.balance.granted == 0
+    assert ledger.balance_mu2 == (privacy.budget_pcost, privacy.mu2)
+    with pytest.raises(rs.Refused, match=r"mu\^2 .* was spent"):
+        rs.plan(domain, marginals=1, epsilon=2, delta=1e-9).measure(frame, ledger="curve.ledger")
+    ledger.grant(epsilon=2, delta=1e-9, reason="a test")
+    rs.plan(domain, marginals=1, epsilon=2, delta=1e-9).measure(frame, ledger="curve.ledger")
+    assert "mu^2" in repr(ledger)
+    with pytest.raises(rs.Error, match="a grant needs rho, mu, or epsilon with delta"):
+        ledger.grant(reason="nothing")

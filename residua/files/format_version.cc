@@ -5,14 +5,17 @@
 
 namespace residua {
 
-void CheckFormatVersion(std::string_view what, std::optional<int64_t> found, int64_t known) {
-  if (found == known) return;
-  if (found && *found > known) {
+void CheckFormatVersion(std::string_view what, std::optional<int64_t> found, int64_t first,
+                        int64_t last) {
+  if (found && *found >= first && *found <= last) return;
+  const std::string known =
+      first == last ? fmt::format("format {}", last) : fmt::format("formats {} to {}", first, last);
+  if (found && *found > last) {
     Fail(ErrorKind::kBadInput,
-         "{} format {} is newer than residua {}, which reads format {}; update residua", what,
-         *found, Version(), known);
+         "{} format {} is newer than residua {}, which reads {}; update residua", what, *found,
+         Version(), known);
   }
-  Fail(ErrorKind::kBadInput, "{} format {} is unknown to residua {}, which reads format {}", what,
+  Fail(ErrorKind::kBadInput, "{} format {} is unknown to residua {}, which reads {}", what,
        found ? fmt::format("{}", *found) : "(none)", Version(), known);
 }
 

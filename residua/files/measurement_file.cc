@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <optional>
 #include <set>
 
 #include "residua/base/checked.h"
@@ -19,7 +20,9 @@ namespace residua {
 namespace {
 
 constexpr std::string_view kMeasurementFormat = "residua-measurements";
-constexpr int64_t kMeasurementFormatVersion = 1;
+// Format 2 has the scale of each set; format 1 has none, and all are 1.
+constexpr int64_t kFirstMeasurementVersion = 1;
+constexpr int64_t kMeasurementVersion = 2;
 
 // Values a row. DuckDB buffers 2048 rows, so this bounds what writing holds to some 64 MB.
 constexpr int64_t kValuesPerRow = 4096;
@@ -36,10 +39,27 @@ constexpr int64_t kMaxColumnBytes = 32 * kMaxRowGroupValues;
 // of up to twice its size.
 constexpr int64_t kReadingBytes = int64_t{1} << 30;
 
-enum Column { kSet, kPart, kAttributes, kValues, kWideValues, kVariance, kDigest };
-const std::vector<std::string>& ColumnNames() {
-  static const std::vector<std::string> names = {"set",         "part",     "attributes", "values",
-                                                 "wide_values", "variance", "digest"};
+enum Column { kSet, kPart, kAttributes, kValues, kWideValues, kVariance, kDigest, kScale };
+struct FileColumn {
+  std::string name;
+  std::string type;   // DuckDB's
+  std::string empty;  // read in place of a null
+};
+std::vector<FileColumn> ColumnsOf(int64_t version) {
+  std::vector<FileColumn> columns = {{"set", "BIGINT", "-1"},
+                                     {"part", "BIGINT", "-1"},
+                                     {"attributes", "VARCHAR[]", "[]"},
+                                     {"values", "BIGINT[]", "[]"},
+                                     {"wide_values", "DECIMAL(38,0)[]", "[]"},
+                                     {"variance", "VARCHAR", "''"},
+                                     {"digest", "VARCHAR", "''"}};
+  if (version > kFirstMeasurementVersion) columns.push_back({"scale", "BIGINT", "-1"});
+  return columns;
+}
+
+std::vector<std::string> ColumnNames() {
+  std::vector<std::string> names;
+  for (const FileColumn& column : ColumnsOf(kMeasurementVersion)) names.push_back(column.name);
   return names;
 }
 
@@ -50,7 +70,8 @@ ParquetBatch EmptyBatch() {
           std::vector<std::vector<int64_t>>(),
           std::vector<std::vector<Int128>>(),
           std::vector<std::string>(),
-          std::vector<std::string>()};
+          std::vector<std::string>(),
+          std::vector<int64_t>()};
 }
 
 template <typename Value>
@@ -58,25 +79,35 @@ std::vector<Value>& ColumnOf(ParquetBatch* batch, Column column) {
   return std::get<std::vector<Value>>((*batch)[column]);
 }
 
+// What a row says beside its values.
+struct RowHead {
+  int64_t set = 0;
+  int64_t part = 0;
+  std::vector<std::string> attributes;
+  std::string variance;
+  std::optional<int64_t> scale;  // nothing in format 1
+};
+
 // Covers the plan, the row's place and all it says.
 template <typename Value>
-std::string RowDigest(std::string_view plan_digest, int64_t set, int64_t part,
-                      const std::vector<std::string>& attributes, std::string_view variance,
+std::string RowDigest(std::string_view plan_digest, const RowHead& head,
                       const std::vector<Value>& values) {
-  std::string text = fmt::format("{}|{}|{}|{}|", plan_digest, set, part, variance);
-  for (const std::string& name : attributes) text += fmt::format("{}:{}|", name.size(), name);
+  std::string text = fmt::format("{}|{}|{}|{}|", plan_digest, head.set, head.part, head.variance);
+  if (head.scale) text += fmt::format("{}|", *head.scale);
+  for (const std::string& name : head.attributes) text += fmt::format("{}:{}|", name.size(), name);
   text.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(Value));
   return Sha256(text);
 }
 
 std::string InWords(const GuaranteeText& guarantee) {
-  return fmt::format("{}-zCDP; ({}, {})-differential privacy", guarantee.rho, guarantee.epsilon,
-                     guarantee.delta);
+  return fmt::format("{}-zCDP; {}({}, {})-differential privacy", guarantee.rho,
+                     guarantee.mu.empty() ? "" : fmt::format("{}-Gaussian, ", guarantee.mu),
+                     guarantee.epsilon, guarantee.delta);
 }
 
 std::map<std::string, std::string> Metadata(const PlanFile& plan, const std::string& plan_json) {
   return {{"residua_format", std::string(kMeasurementFormat)},
-          {"residua_version", fmt::format("{}", kMeasurementFormatVersion)},
+          {"residua_version", fmt::format("{}", kMeasurementVersion)},
           {"residua_tool", fmt::format("residua {}", Version())},
           {"residua_neighbours", NeighboursInWords(plan.plan.protection)},
           {"residua_guarantee", InWords(StatedGuarantee(plan.plan))},
@@ -107,11 +138,12 @@ class ResidualAssembler {
  public:
   // Without values, it passes on residuals that have none; all are checked either way.
   ResidualAssembler(const std::filesystem::path& path, const Plan& plan,
-                    std::string_view plan_digest, bool with_values,
+                    std::string_view plan_digest, int64_t version, bool with_values,
                     const std::function<void(NoisyResidual&&)>& visit)
       : path_(path),
         plan_(plan),
         plan_digest_(plan_digest),
+        version_(version),
         with_values_(with_values),
         visit_(visit) {}
 
@@ -132,23 +164,25 @@ class ResidualAssembler {
 
  private:
   void AddRow(const DuckDbChunk& chunk, int64_t row) {
-    const int64_t set = chunk.Values<int64_t>(kSet)[row];
-    const int64_t part = chunk.Values<int64_t>(kPart)[row];
-    const std::vector<std::string> names = AttributeNames(chunk, row);
-    const std::string variance(TextOf(chunk.Values<duckdb_string_t>(kVariance)[row]));
+    RowHead head{chunk.Values<int64_t>(kSet)[row],
+                 chunk.Values<int64_t>(kPart)[row],
+                 AttributeNames(chunk, row),
+                 std::string(TextOf(chunk.Values<duckdb_string_t>(kVariance)[row])),
+                 {}};
+    if (version_ > kFirstMeasurementVersion) head.scale = chunk.Values<int64_t>(kScale)[row];
     const std::vector<int64_t> values = List<int64_t>(chunk, kValues, row);
     const std::vector<Int128> wide = WideList(chunk, row);
-    const std::string digest = wide.empty()
-                                   ? RowDigest(plan_digest_, set, part, names, variance, values)
-                                   : RowDigest(plan_digest_, set, part, names, variance, wide);
+    const std::string digest =
+        wide.empty() ? RowDigest(plan_digest_, head, values) : RowDigest(plan_digest_, head, wide);
     if (digest != TextOf(chunk.Values<duckdb_string_t>(kDigest)[row]) ||
         (!wide.empty() && !values.empty())) {
       FailChanged(path_, "a row does not fit its digest");
     }
+    const int64_t part = head.part;
     if (part == 0) {
       Emit();
-      Begin(set, names, variance);
-    } else if (!open_ || set != set_ || part != next_part_ || wide_ != !wide.empty()) {
+      Begin(head);
+    } else if (!open_ || head.set != set_ || part != next_part_ || wide_ != !wide.empty()) {
       FailChanged(path_, "rows are missing or out of order");
     }
     next_part_ = part + 1;
@@ -159,19 +193,25 @@ class ResidualAssembler {
     wide_values_.insert(wide_values_.end(), wide.begin(), wide.end());
   }
 
-  void Begin(int64_t set, const std::vector<std::string>& names, const std::string& variance) {
-    if (set != static_cast<int64_t>(seen_.size())) FailChanged(path_, "attribute sets are missing");
+  void Begin(const RowHead& head) {
+    if (head.set != static_cast<int64_t>(seen_.size())) {
+      FailChanged(path_, "attribute sets are missing");
+    }
     std::vector<int> indices;
-    for (const std::string& name : names) indices.push_back(*plan_.domain.Find(name));
+    for (const std::string& name : head.attributes) indices.push_back(*plan_.domain.Find(name));
     attributes_ = plan_.domain.MakeSet(std::move(indices));
     if (!seen_.insert(attributes_).second) FailChanged(path_, "an attribute set is there twice");
-    variance_ = ParseRational(variance, "variance");
+    variance_ = ParseRational(head.variance, "variance");
     if (!plan_.mechanisms.Find(OrbitOf(plan_.classes, attributes_)) ||
         variance_ != IntegerNoiseVariance(plan_, attributes_)) {
       FailChanged(path_, "it records noise that its plan does not");
     }
+    scale_bits_ = ScaleBits(plan_, attributes_);
+    if (scale_bits_ > 62 || head.scale.value_or(1) != int64_t{1} << scale_bits_) {
+      FailChanged(path_, "it records a scale that its plan does not");
+    }
     open_ = true;
-    set_ = set;
+    set_ = head.set;
     num_values_ = 0;
   }
 
@@ -181,7 +221,7 @@ class ResidualAssembler {
     if (num_values_ != NumValues(plan_, OrbitOf(plan_.classes, attributes_))) {
       FailChanged(path_, "values are missing");
     }
-    NoisyResidual residual{attributes_, {}, variance_};
+    NoisyResidual residual{attributes_, {}, variance_, scale_bits_};
     if (wide_) {
       residual.values = std::exchange(wide_values_, {});
     } else {
@@ -221,6 +261,7 @@ class ResidualAssembler {
   const std::filesystem::path& path_;
   const Plan& plan_;
   std::string_view plan_digest_;
+  int64_t version_;
   bool with_values_;
   const std::function<void(NoisyResidual&&)>& visit_;
   std::set<AttributeSet> seen_;
@@ -231,6 +272,7 @@ class ResidualAssembler {
   int64_t next_part_ = 0;
   AttributeSet attributes_;
   Rational variance_;
+  int scale_bits_ = 0;
   std::vector<int64_t> narrow_values_;
   std::vector<Int128> wide_values_;
 };
@@ -326,19 +368,20 @@ template <typename Value>
 void MeasurementWriter::WriteValues(const NoisyResidual& residual,
                                     const std::vector<Value>& values) {
   if constexpr (std::is_same_v<Value, Int128>) CheckFitsDecimal(values);
-  const std::vector<std::string> names = Names(domain_, residual.attributes);
-  const std::string variance = ToString(residual.noise_variance);
+  RowHead head{num_sets_, 0, Names(domain_, residual.attributes), ToString(residual.noise_variance),
+               int64_t{1} << residual.scale_bits};
   const auto size = static_cast<int64_t>(values.size());
   for (int64_t part = 0; part * kValuesPerRow < size; ++part) {
     const int64_t first = part * kValuesPerRow;
     const int64_t last = std::min(size, first + kValuesPerRow);
     std::vector<Value> piece(values.begin() + first, values.begin() + last);
-    ColumnOf<int64_t>(&batch_, kSet).push_back(num_sets_);
-    ColumnOf<int64_t>(&batch_, kPart).push_back(part);
-    ColumnOf<std::vector<std::string>>(&batch_, kAttributes).push_back(names);
-    ColumnOf<std::string>(&batch_, kVariance).push_back(variance);
-    ColumnOf<std::string>(&batch_, kDigest)
-        .push_back(RowDigest(plan_digest_, num_sets_, part, names, variance, piece));
+    head.part = part;
+    ColumnOf<int64_t>(&batch_, kSet).push_back(head.set);
+    ColumnOf<int64_t>(&batch_, kPart).push_back(head.part);
+    ColumnOf<std::vector<std::string>>(&batch_, kAttributes).push_back(head.attributes);
+    ColumnOf<std::string>(&batch_, kVariance).push_back(head.variance);
+    ColumnOf<std::string>(&batch_, kDigest).push_back(RowDigest(plan_digest_, head, piece));
+    ColumnOf<int64_t>(&batch_, kScale).push_back(*head.scale);
     ColumnOf<std::vector<int64_t>>(&batch_, kValues).emplace_back();
     ColumnOf<std::vector<Int128>>(&batch_, kWideValues).emplace_back();
     constexpr Column kColumn = std::is_same_v<Value, Int128> ? kWideValues : kValues;
@@ -387,23 +430,24 @@ MeasurementFile::MeasurementFile(const std::filesystem::path& path) : path_(path
     Fail(ErrorKind::kBadInput, "{}: is not a measurement file; {}", name,
          Phrase{Phrase::Kind::kMakeMeasurements});
   }
-  CheckFormatVersion(fmt::format("{}: measurement", name),
-                     ParseInteger(metadata["residua_version"]), kMeasurementFormatVersion);
+  const auto version = ParseInteger(metadata["residua_version"]);
+  CheckFormatVersion(fmt::format("{}: measurement", name), version, kFirstMeasurementVersion,
+                     kMeasurementVersion);
+  version_ = *version;
   plan_ = PlanFromJson(metadata["residua_plan"], name);
   plan_digest_ = Sha256(metadata["residua_plan"]);
   const std::string& guarantee = metadata["residua_guarantee"];
   if (metadata["residua_neighbours"] != NeighboursInWords(plan_.plan.protection) ||
-      (guarantee != InWords(StatedGuarantee(plan_.plan)) &&
-       guarantee != InWords(FirstStatedGuarantee(plan_.plan)))) {
+      !IsStatedGuarantee(
+          plan_.plan, [&](const GuaranteeText& stated) { return guarantee == InWords(stated); })) {
     FailChanged(path_, "the guarantee it states is not its plan's");
   }
-  const std::vector<std::string> types = {"BIGINT",          "BIGINT",  "VARCHAR[]", "BIGINT[]",
-                                          "DECIMAL(38,0)[]", "VARCHAR", "VARCHAR"};
+  const std::vector<FileColumn> expected = ColumnsOf(version_);
   const std::vector<DuckDbColumn> columns =
       connection.Describe("SELECT * FROM " + ParquetRows(name));
-  for (size_t k = 0; k < types.size(); ++k) {
-    if (columns.size() != types.size() || columns[k].name != ColumnNames()[k] ||
-        columns[k].type != types[k]) {
+  for (size_t k = 0; k < expected.size(); ++k) {
+    if (columns.size() != expected.size() || columns[k].name != expected[k].name ||
+        columns[k].type != expected[k].type) {
       FailChanged(path_, "its columns are not those of a measurement file");
     }
   }
@@ -424,13 +468,14 @@ void MeasurementFile::Read(bool with_values,
                            const std::function<void(NoisyResidual&&)>& visit) const {
   const std::string name = path_.string();
   DuckDbConnection connection = DuckDbConnection::InLittleMemory(name, name, kReadingBytes);
-  ResidualAssembler assembler(path_, plan(), plan_digest_, with_values, visit);
-  connection.Stream(
-      fmt::format("SELECT coalesce(\"set\", -1), coalesce(part, -1), coalesce(attributes, []), "
-                  "coalesce(\"values\", []), coalesce(wide_values, []), coalesce(variance, ''), "
-                  "coalesce(digest, '') FROM {}",
-                  ParquetRows(name)),
-      [&](const DuckDbChunk& chunk) { assembler.AddRows(chunk); });
+  ResidualAssembler assembler(path_, plan(), plan_digest_, version_, with_values, visit);
+  std::string columns;
+  for (const FileColumn& column : ColumnsOf(version_)) {
+    columns += fmt::format("{}coalesce(\"{}\", {})", columns.empty() ? "" : ", ", column.name,
+                           column.empty);
+  }
+  connection.Stream(fmt::format("SELECT {} FROM {}", columns, ParquetRows(name)),
+                    [&](const DuckDbChunk& chunk) { assembler.AddRows(chunk); });
   assembler.Finish();
 }
 

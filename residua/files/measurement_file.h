@@ -71,6 +71,7 @@ class MeasurementFile {
   std::filesystem::path path_;
   PlanFile plan_;
   std::string plan_digest_;
+  int64_t version_ = 0;  // of the format
 };
 
 // Whether the file begins as Parquet files do.

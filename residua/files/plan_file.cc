@@ -25,9 +25,12 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "residua-plan";
-constexpr int kFormatVersion = 1;
+// Format 2 has scales and the cost on the Gaussian curve.
+constexpr int kFirstFormatVersion = 1;
+constexpr int kFormatVersion = 2;
 // A ledger knows a plan by its digest, whichever version of residua asks: all take it as the first
-// one did, which had its own version in it, and its own rounding of the guarantee.
+// one did, which had its own version in it and, in format 1, its own rounding of the guarantee.
+// From format 2 on the digest is of exact numbers alone.
 constexpr std::string_view kDigestVersion = "0.1.0";
 constexpr std::array<std::string_view, 15> kKeys = {
     "format",       "version",   "tool",      "privacy",    "data",
@@ -38,6 +41,11 @@ constexpr EnumTexts<BudgetUnit, 4> kBudgetUnits = {{{BudgetUnit::kPcost, "pcost"
                                                     {BudgetUnit::kRho, "rho"},
                                                     {BudgetUnit::kMu, "mu"},
                                                     {BudgetUnit::kEpsilonDelta, "epsilon"}}};
+
+constexpr EnumTexts<Accounting, 2> kAccountings = {
+    {{Accounting::kZcdp, "pcost"}, {Accounting::kGaussian, "mu2"}}};
+
+bool IsFirstFormat(const Plan& plan) { return plan.scale_bits.empty(); }
 
 // The value that is written as `json`.
 template <typename Enum, size_t size>
@@ -177,19 +185,34 @@ Workload WorkloadFromJson(const Json& json, const Domain& domain) {
   return workload;
 }
 
-Json PrivacyToJson(const Plan& plan, const GuaranteeText& guarantee) {
+std::string GuaranteeInWords(const GuaranteeText& guarantee) {
+  if (guarantee.mu.empty()) {
+    return fmt::format("{}-zCDP, and so ({}, {})-differential privacy, for discrete Gaussian noise",
+                       guarantee.rho, guarantee.epsilon, guarantee.delta);
+  }
+  return fmt::format(
+      "{}-zCDP, {}-Gaussian and ({}, {})-differential privacy, for discrete Gaussian noise",
+      guarantee.rho, guarantee.mu, guarantee.epsilon, guarantee.delta);
+}
+
+Json PrivacyToJson(const Plan& plan, const std::optional<GuaranteeText>& guarantee) {
   Json json;
   json["neighbours"] = NeighboursInWords(plan.protection);
   if (!plan.protection.identifier.empty()) {
     json["identifier"] = plan.protection.identifier;
     json["max_rows"] = plan.protection.max_rows;
   }
-  json["guarantee"] =
-      fmt::format("{}-zCDP, and so ({}, {})-differential privacy, for discrete Gaussian noise",
-                  guarantee.rho, guarantee.epsilon, guarantee.delta);
+  if (guarantee) json["guarantee"] = GuaranteeInWords(*guarantee);
   json["budget_unit"] = TextOf(kBudgetUnits, plan.budget.unit);
-  json["budget_pcost"] = ToString(plan.budget.pcost);
-  json["pcost"] = ToString(plan.pcost);
+  if (IsFirstFormat(plan)) {
+    json["budget_pcost"] = ToString(plan.budget.pcost);
+    json["pcost"] = ToString(plan.pcost);
+  } else {
+    json["budget_limits"] = TextOf(kAccountings, plan.budget.limits);
+    json["budget"] = ToString(plan.budget.pcost);
+    json["pcost"] = ToString(plan.pcost);
+    json["mu2"] = plan.mu2 ? Json(ToString(*plan.mu2)) : Json(nullptr);
+  }
   json["delta"] = plan.budget.delta;
   return json;
 }
@@ -272,20 +295,27 @@ Json MechanismsToJson(const Plan& plan) {
     const auto orbit = plan.mechanisms[k];
     list.push_back({{"classes", std::vector<int>(orbit.begin(), orbit.end())},
                     {"variance", ToString(plan.variances[static_cast<size_t>(k)])}});
+    if (!IsFirstFormat(plan)) {
+      list.back()["scale_log2"] = plan.scale_bits[static_cast<size_t>(k)];
+    }
   }
   return list;
 }
 
-void MechanismsFromJson(const Json& json, Plan* plan) {
+void MechanismsFromJson(const Json& json, bool has_scales, Plan* plan) {
   for (const Json& mechanism : json) {
     const auto orbit = WholeNumbers<int>(mechanism.at("classes"));
     if (!std::is_sorted(orbit.begin(), orbit.end()) ||
         plan->mechanisms.Insert(orbit) != static_cast<int64_t>(plan->variances.size())) {
       Fail(ErrorKind::kRefused, "a base mechanism is listed twice, or out of order");
     }
+    if (!orbit.empty() && (orbit.front() < 0 || orbit.back() >= plan->classes.size())) {
+      Fail(ErrorKind::kRefused, "a base mechanism names a class that does not exist");
+    }
     plan->variances.push_back(
         ParseRational(mechanism.at("variance").get<std::string>(), "variance"));
     CheckNoiseVariance(plan->variances.back());
+    if (has_scales) plan->scale_bits.push_back(WholeNumber<int>(mechanism.at("scale_log2")));
   }
 }
 
@@ -309,7 +339,7 @@ AttributeClasses ClassesFromJson(const Json& json, int num_attributes) {
   return classes;
 }
 
-PlanFile FromJson(const Json& json) {
+PlanFile FromJson(const Json& json, bool is_first_format) {
   PlanFile file;
   Plan& plan = file.plan;
   const Json& data = json.at("data");
@@ -326,10 +356,20 @@ PlanFile FromJson(const Json& json) {
   plan.objective.weighting = ParseWeighting(json.at("weights").get<std::string>());
   const Json& privacy = json.at("privacy");
   plan.budget.unit = ValueFromJson(kBudgetUnits, privacy.at("budget_unit"));
-  plan.budget.pcost = ParseRational(privacy.at("budget_pcost").get<std::string>(), "budget_pcost");
+  const auto number = [&](const char* key) {
+    return ParseRational(privacy.at(key).get<std::string>(), key);
+  };
+  if (is_first_format) {
+    plan.budget.pcost = number("budget_pcost");
+  } else {
+    plan.budget.limits = ValueFromJson(kAccountings, privacy.at("budget_limits"));
+    plan.budget.pcost = number("budget");
+    plan.mu2 = number("mu2");
+    CheckStatedPcost(*plan.mu2);
+  }
   plan.budget.delta = privacy.at("delta").get<double>();
   CheckDelta(plan.budget.delta);
-  plan.pcost = ParseRational(privacy.at("pcost").get<std::string>(), "pcost");
+  plan.pcost = number("pcost");
   CheckStatedPcost(plan.pcost);
   CheckStatedPcost(plan.budget.pcost);
   plan.protection = ProtectionFromJson(privacy);
@@ -338,7 +378,8 @@ PlanFile FromJson(const Json& json) {
   plan.converged = json.at("converged").get<bool>();
   plan.classes = ClassesFromJson(json.at("classes"), plan.domain.size());
   plan.bases = BasesFromJson(json.at("bases"), plan);
-  MechanismsFromJson(json.at("mechanisms"), &plan);
+  MechanismsFromJson(json.at("mechanisms"), !is_first_format, &plan);
+  if (plan.variances.empty()) Fail(ErrorKind::kRefused, "the plan has no base mechanisms");
   return file;
 }
 
@@ -349,19 +390,20 @@ PlanFile ParsePlan(std::string_view text) {
     if (!json.is_object() || json.value("format", "") != kFormat) {
       Fail(ErrorKind::kBadInput, "this is not a plan; {}", Phrase{Phrase::Kind::kMakePlan});
     }
-    const Json& version = json.at("version");
-    CheckFormatVersion("plan", WholeNumber<int64_t>(version), kFormatVersion);
+    const auto version = WholeNumber<int64_t>(json.at("version"));
+    CheckFormatVersion("plan", version, kFirstFormatVersion, kFormatVersion);
     const std::string digest = json.at("digest").get<std::string>();
     json.erase("digest");
     if (Sha256(json.dump()) != digest) {
       Fail(ErrorKind::kRefused,
            "the plan was changed after it was written (its digest does not fit); plan again");
     }
-    PlanFile file = FromJson(json);
+    PlanFile file = FromJson(json, version == kFirstFormatVersion);
     // What the file says in words must be what its numbers say.
     const Json& privacy = json.at("privacy");
-    if (privacy != PrivacyToJson(file.plan, StatedGuarantee(file.plan)) &&
-        privacy != PrivacyToJson(file.plan, FirstStatedGuarantee(file.plan))) {
+    if (!IsStatedGuarantee(file.plan, [&](const GuaranteeText& guarantee) {
+          return privacy == PrivacyToJson(file.plan, guarantee);
+        })) {
       Fail(ErrorKind::kRefused, "the guarantee it states is not the one of its noise");
     }
     for (const auto& [key, value] : json.items()) {
@@ -382,11 +424,11 @@ PlanFile ParsePlan(std::string_view text) {
 namespace {
 
 std::string ToJson(const PlanFile& file, std::string_view tool_version,
-                   const GuaranteeText& guarantee) {
+                   const std::optional<GuaranteeText>& guarantee) {
   const Plan& plan = file.plan;
   Json json;
   json["format"] = kFormat;
-  json["version"] = kFormatVersion;
+  json["version"] = IsFirstFormat(plan) ? kFirstFormatVersion : kFormatVersion;
   json["tool"] = fmt::format("residua {}", tool_version);
   json["privacy"] = PrivacyToJson(plan, guarantee);
   json["data"] = {{"source", file.data.source},
@@ -428,15 +470,24 @@ std::string ToJson(const PlanFile& file, std::string_view tool_version,
 }  // namespace
 
 GuaranteeText StatedGuarantee(const Plan& plan) {
-  const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
-  return {TextAbove(guarantee.rho), TextAbove(guarantee.epsilon), DeltaText(guarantee.delta)};
+  const Guarantee guarantee = IsFirstFormat(plan)
+                                  ? GuaranteeOf(PrivacyCost{plan.pcost}, plan.budget.delta)
+                                  : GuaranteeOf(plan);
+  return {TextAbove(guarantee.rho), TextAbove(guarantee.epsilon), DeltaText(guarantee.delta),
+          guarantee.mu ? TextAbove(*guarantee.mu) : ""};
 }
 
 GuaranteeText FirstStatedGuarantee(const Plan& plan) {
-  const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
+  const Guarantee guarantee = GuaranteeOf(PrivacyCost{plan.pcost}, plan.budget.delta);
   return {fmt::format("{}", guarantee.rho),
           fmt::format("{}", FirstEpsilonFromZcdp(guarantee.rho, guarantee.delta)),
           fmt::format("{}", guarantee.delta)};
+}
+
+bool IsStatedGuarantee(const Plan& plan,
+                       const std::function<bool(const GuaranteeText&)>& are_the_words) {
+  return are_the_words(StatedGuarantee(plan)) ||
+         (IsFirstFormat(plan) && are_the_words(FirstStatedGuarantee(plan)));
 }
 
 std::string PlanToJson(const PlanFile& file) {
@@ -444,7 +495,9 @@ std::string PlanToJson(const PlanFile& file) {
 }
 
 std::string PlanDigest(const Plan& plan) {
-  return Sha256(ToJson({plan, {}}, kDigestVersion, FirstStatedGuarantee(plan)));
+  std::optional<GuaranteeText> guarantee;
+  if (IsFirstFormat(plan)) guarantee = FirstStatedGuarantee(plan);
+  return Sha256(ToJson({plan, {}}, kDigestVersion, guarantee));
 }
 
 PlanFile PlanFromJson(std::string_view text, const std::string& name) {

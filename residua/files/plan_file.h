@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 
 #include "residua/files/spec.h"
@@ -9,7 +10,8 @@
 namespace residua {
 
 // A plan as it is stored: JSON with a format version, the tool's version, the neighbour relation,
-// the guarantee, and a SHA-256 digest of all of it. docs/formats.md describes every key.
+// the guarantee, and a SHA-256 digest of all of it. docs/formats.md describes every key. A plan
+// that was read in format 1 has no scales, and is written in format 1 again.
 struct PlanFile {
   Plan plan;
   DataReference data;
@@ -21,15 +23,20 @@ struct GuaranteeText {
   std::string rho;
   std::string epsilon;
   std::string delta;
+  std::string mu = {};  // empty for plans of format 1, whose files state zCDP alone
 };
 // Rounded up.
 GuaranteeText StatedGuarantee(const Plan& plan);
 // As files of residua 0.1 and 0.2.0 say them: they are read as well.
 GuaranteeText FirstStatedGuarantee(const Plan& plan);
+// Whether the words are those of the plan's guarantee, by any version.
+bool IsStatedGuarantee(const Plan& plan,
+                       const std::function<bool(const GuaranteeText&)>& are_the_words);
 
 std::string PlanToJson(const PlanFile& file);
 
-// Of the plan alone, wherever its file and its data are and whichever version of residua wrote it.
+// Of the plan alone, wherever its file and its data are and whichever version of residua wrote it:
+// a ledger knows a plan by it.
 std::string PlanDigest(const Plan& plan);
 
 // Error{kBadInput} if `text` is no plan or of another version; Error{kRefused} if the digest shows

@@ -131,7 +131,7 @@ class CsvTableRows {
       out = WriteNumber(std_dev, decimals_, Rounding::kNearest, out);
       *out++ = ',';
     }
-    const double half_width = table_.interval_factor * std_dev;
+    const double half_width = table_.interval_factor * std_dev + table_.widening;
     out = WriteNumber(estimate - half_width, decimals_, Rounding::kDown, out);
     *out++ = ',';
     return WriteNumber(estimate + half_width, decimals_, Rounding::kUp, out);

@@ -30,7 +30,9 @@ struct PublishedTable {
   AttributeSet attributes;
   std::span<const double> estimates = {};
   std::span<const double> std_devs = {};  // one an estimate, or a single one for all
-  double interval_factor = 0;             // the interval is estimate +- interval_factor * std_dev
+  // The interval is estimate +- (interval_factor * std_dev + widening).
+  double interval_factor = 0;
+  double widening = 0;
 };
 
 // What all tables of a run have in common; it follows from the plan.

@@ -104,7 +104,7 @@ void ParquetTables::AddNumbers(const PublishedTable& table, size_t first, size_t
   lower_.resize(start + count);
   upper_.resize(start + count);
   for (size_t k = 0; k < count; ++k) {
-    const double half_width = table.interval_factor * std_devs[has_one ? 0 : k];
+    const double half_width = table.interval_factor * std_devs[has_one ? 0 : k] + table.widening;
     lower_[start + k] = estimates[k] - half_width;
     upper_[start + k] = estimates[k] + half_width;
   }

@@ -5,15 +5,24 @@
 
 namespace residua {
 
+namespace {
+
+VerifiedCost VerifiedCostOf(const Plan& plan) {
+  return {CostOf(plan), GuaranteeOf(plan), plan.budget, plan.protection};
+}
+
+}  // namespace
+
 VerifiedCost VerifyFile(const std::filesystem::path& path) {
   return AtPlace(path.string(), [&]() -> VerifiedCost {
     if (LooksLikeParquet(path)) {
       const MeasurementFile file(path);
-      return {VerifyMeasurements(file), file.plan().budget, file.plan().protection};
+      VerifyMeasurements(file);
+      return VerifiedCostOf(file.plan());
     }
     const Plan plan = ReadPlan(path).plan;
     VerifyPlan(plan);
-    return {plan.pcost, plan.budget, plan.protection};
+    return VerifiedCostOf(plan);
   });
 }
 

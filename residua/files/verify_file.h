@@ -7,15 +7,16 @@
 
 namespace residua {
 
-// What a plan or measurement file costs, recomputed.
+// What a plan or measurement file costs, recomputed, and what follows from it.
 struct VerifiedCost {
-  Rational pcost;
+  PrivacyCost cost;
+  Guarantee guarantee;
   Budget budget;
   Protection protection;
 };
 
-// Recomputes the privacy cost of a plan or measurement file in exact rationals. Error{kRefused} if
-// it is above the budget or not what the file says, or if the file was changed; every error names
+// Recomputes the privacy costs of a plan or measurement file in exact rationals. Error{kRefused} if
+// one is above the budget or not what the file says, or if the file was changed; every error names
 // the file.
 VerifiedCost VerifyFile(const std::filesystem::path& path);
 

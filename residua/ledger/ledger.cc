@@ -1,5 +1,6 @@
 #include "residua/ledger/ledger.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "residua/base/enum_texts.h"
@@ -31,13 +32,43 @@ constexpr const char* kSchema = R"(
     what TEXT NOT NULL,
     unit TEXT NOT NULL DEFAULT 'add or remove one row',
     temporary_file TEXT NOT NULL DEFAULT '',
-    note TEXT NOT NULL DEFAULT ''
+    note TEXT NOT NULL DEFAULT '',
+    mu2 TEXT NOT NULL DEFAULT '',
+    limits TEXT NOT NULL DEFAULT ''
   ) STRICT;
 )";
 
 // Of the columns above, those that ledgers of earlier versions lack. Such versions can read and
-// write a ledger that has them, so the format version stays the same.
-constexpr const char* kNewColumns[] = {"temporary_file", "note"};
+// write a ledger that has them, so the format version stays the same: they count grants on the
+// Gaussian curve as nothing, and all spends by their pcost.
+constexpr const char* kNewColumns[] = {"temporary_file", "note", "mu2", "limits"};
+
+constexpr EnumTexts<Accounting, 2> kLimits = {
+    {{Accounting::kZcdp, "pcost"}, {Accounting::kGaussian, "mu2"}}};
+
+// An empty text stands for what earlier versions knew: zCDP.
+Accounting LimitsOf(std::string_view text) {
+  if (text.empty()) return Accounting::kZcdp;
+  if (const auto limits = ValueOf(kLimits, text)) return *limits;
+  Fail(ErrorKind::kBadInput, "the ledger holds an entry limited by the unknown '{}'", text);
+}
+
+std::optional<Rational> Mu2Of(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  return ParseRational(text, "a cost on the Gaussian curve in the ledger");
+}
+
+LedgerEntry GrantOf(const Rational& amount, Accounting accounting, const std::string& reason,
+                    const std::string& neighbours) {
+  LedgerEntry entry{.kind = LedgerEntry::Kind::kGrant, .what = reason, .neighbours = neighbours};
+  if (accounting == Accounting::kGaussian) {
+    entry.mu2 = amount;
+    entry.limits = accounting;
+  } else {
+    entry.pcost = amount;
+  }
+  return entry;
+}
 
 constexpr EnumTexts<Kind, 5> kKinds = {{{Kind::kGrant, "grant"},
                                         {Kind::kReserved, "reserved"},
@@ -134,7 +165,8 @@ Ledger Ledger::Open(const std::filesystem::path& path) {
     }
     Fail(ErrorKind::kBadInput, "{}: is not a ledger of residua", ledger.name_);
   }
-  CheckFormatVersion(fmt::format("{}: ledger", ledger.name_), version.Integer(0), kSchemaVersion);
+  CheckFormatVersion(fmt::format("{}: ledger", ledger.name_), version.Integer(0), kSchemaVersion,
+                     kSchemaVersion);
   // A trigger could drop a spend, and a view show what nobody wrote.
   Statement others(ledger.name_, ledger.database_,
                    "SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE 'sqlite^_%' ESCAPE '^' "
@@ -173,26 +205,23 @@ bool Ledger::Make(const std::filesystem::path& path, const LedgerEntry& first_gr
 }
 
 Ledger Ledger::OpenOrCreate(const std::filesystem::path& path, const Rational& first_grant,
-                            const std::string& neighbours) {
+                            const std::string& neighbours, Accounting accounting) {
   if (!std::filesystem::exists(path)) {
-    Make(path, {.kind = Kind::kGrant,
-                .pcost = first_grant,
-                .what = "the budget of the first plan measured",
-                .neighbours = neighbours});
+    Make(path,
+         GrantOf(first_grant, accounting, "the budget of the first plan measured", neighbours));
   }
   return Open(path);
 }
 
 Ledger Ledger::Create(const std::filesystem::path& path, const Rational& first_grant,
-                      const std::string& neighbours, const std::string& reason) {
+                      const std::string& neighbours, const std::string& reason,
+                      Accounting accounting) {
   if (reason.empty()) Fail(ErrorKind::kBadInput, "a budget needs a reason: who decided, and when");
   if (!(first_grant > 0)) {
     Fail(ErrorKind::kBadInput, "a budget of {}; it must be positive", ToString(first_grant));
   }
   if (std::filesystem::exists(path) ||
-      !Make(
-          path,
-          {.kind = Kind::kGrant, .pcost = first_grant, .what = reason, .neighbours = neighbours})) {
+      !Make(path, GrantOf(first_grant, accounting, reason, neighbours))) {
     Fail(ErrorKind::kRefused, "{}: exists already, with a budget; to add to it: {}", path.string(),
          Phrase{Phrase::Kind::kGrant, {TextBelow(first_grant / 2)}});
   }
@@ -218,7 +247,7 @@ int64_t Ledger::Insert(const LedgerEntry& entry) {
   AddNewColumns();
   Statement insert(name_, database_,
                    "INSERT INTO entries (kind, pcost, delta, plan_digest, what, unit, "
-                   "temporary_file, note) VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+                   "temporary_file, note, mu2, limits) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   insert.Bind(1, TextOf(kKinds, entry.kind));
   insert.Bind(2, ToString(entry.pcost));
   insert.Bind(3, entry.delta);
@@ -227,6 +256,8 @@ int64_t Ledger::Insert(const LedgerEntry& entry) {
   insert.Bind(6, entry.neighbours);
   insert.Bind(7, entry.temporary);
   insert.Bind(8, entry.note);
+  insert.Bind(9, entry.mu2 ? ToString(*entry.mu2) : std::string());
+  insert.Bind(10, TextOf(kLimits, entry.limits));
   insert.Step();
   return sqlite3_last_insert_rowid(database_);
 }
@@ -242,7 +273,8 @@ std::vector<LedgerEntry> Ledger::Entries() const {
     entries.push_back({select.Integer(0), KindOf(select.Text(1)), select.Text(2),
                        ParseRational(select.Text(3), "a privacy cost in the ledger"),
                        select.Real(4), select.Text(5), select.Text(6), select.Text(7),
-                       select.Text(8), select.Text(9)});
+                       select.Text(8), select.Text(9), Mu2Of(select.Text(10)),
+                       LimitsOf(select.Text(11))});
   }
   return entries;
 }
@@ -250,17 +282,51 @@ std::vector<LedgerEntry> Ledger::Entries() const {
 Ledger::Balance Ledger::CurrentBalance() const {
   Balance balance;
   for (const LedgerEntry& entry : Entries()) {
-    if (entry.pcost < 0) {
+    const Rational mu2 = entry.mu2.value_or(0);
+    if (entry.pcost < 0 || mu2 < 0) {
       Fail(ErrorKind::kRefused, "{}: entry {} has a negative cost", name_, entry.id);
     }
-    if (entry.kind == Kind::kGrant) balance.granted += entry.pcost;
-    if (entry.is_spend()) balance.spent += entry.pcost;
+    if (entry.kind == Kind::kGrant) {
+      balance.granted += entry.pcost;
+      balance.granted_mu2 += mu2;
+    }
+    if (entry.is_spend()) {
+      balance.spent += entry.pcost;
+      balance.spent_mu2 += mu2;
+    }
   }
   return balance;
 }
 
+// What must be granted by zCDP for the spend to be allowed; not positive if it is already.
+Rational Ledger::MissingFor(const Spend& spend) const {
+  const Balance balance = CurrentBalance();
+  std::vector<LedgerEntry> spends;
+  for (LedgerEntry& entry : Entries()) {
+    if (entry.is_spend()) spends.push_back(std::move(entry));
+  }
+  spends.push_back({.pcost = spend.pcost, .mu2 = spend.mu2, .limits = spend.limits});
+  const auto missing = [&](const auto& is_by_curve) {
+    Rational by_zcdp = 0;
+    Rational by_curve = 0;
+    for (const LedgerEntry& entry : spends) {
+      if (entry.mu2 && is_by_curve(entry)) {
+        by_curve += *entry.mu2;
+      } else {
+        by_zcdp += entry.pcost;
+      }
+    }
+    return std::max(Rational(by_zcdp - balance.granted),
+                    Rational(by_zcdp + by_curve - balance.granted - balance.granted_mu2));
+  };
+  return std::min(
+      {missing([](const LedgerEntry&) { return false; }),
+       missing([](const LedgerEntry&) { return true; }),
+       missing([](const LedgerEntry& entry) { return entry.limits == Accounting::kGaussian; })});
+}
+
 std::optional<Ledger::Refusal> Ledger::ReasonToRefuse(const Spend& spend) const {
-  RESIDUA_CHECK(spend.pcost >= 0);
+  RESIDUA_CHECK(spend.pcost >= 0 && spend.mu2.value_or(0) >= 0);
   for (const LedgerEntry& entry : Entries()) {
     if (entry.kind != Kind::kRefused && entry.neighbours != spend.neighbours) {
       return Refusal{
@@ -310,17 +376,26 @@ std::optional<Ledger::Refusal> Ledger::ReasonToRefuse(const Spend& spend) const 
             name_, earlier->what, earlier->id, earlier->time,
             Phrase{Phrase::Kind::kForgive, {fmt::format("{}", earlier->id)}})};
   }
-  const Balance balance = CurrentBalance();
-  if (balance.spent + spend.pcost > balance.granted) {
+  const Rational missing = MissingFor(spend);
+  if (missing > 0) {
+    const Balance balance = CurrentBalance();
+    std::string sums;
+    const auto add = [&](std::string_view unit, const Rational& spent, const Rational& asked,
+                         const Rational& granted) {
+      sums += fmt::format("{}{} {} was spent and {} is asked for, of {} granted",
+                          sums.empty() ? "" : ", and ", unit, TextAbove(spent), TextAbove(asked),
+                          TextBelow(granted));
+    };
+    if (balance.granted > 0 || balance.granted_mu2 == 0 || !spend.mu2) {
+      add("rho", balance.spent / 2, spend.pcost / 2, balance.granted / 2);
+    }
+    if (balance.granted_mu2 > 0) {
+      add("mu^2", balance.spent_mu2, spend.mu2.value_or(0), balance.granted_mu2);
+    }
     return Refusal{
         "over the budget",
-        ErrorOf(ErrorKind::kRefused,
-                "{}: the budget does not allow it: rho {} was spent and {} is asked for, of {} "
-                "granted; plan for less, or {}",
-                name_, TextAbove(balance.spent / 2), TextAbove(spend.pcost / 2),
-                TextBelow(balance.granted / 2),
-                Phrase{Phrase::Kind::kGrant,
-                       {TextAbove((balance.spent + spend.pcost - balance.granted) / 2)}})};
+        ErrorOf(ErrorKind::kRefused, "{}: the budget does not allow it: {}; plan for less, or {}",
+                name_, sums, Phrase{Phrase::Kind::kGrant, {TextAbove(missing / 2)}})};
   }
   return std::nullopt;
 }
@@ -334,7 +409,9 @@ int64_t Ledger::Record(const Spend& spend, const std::optional<Refusal>& refusal
                  .what = refusal ? fmt::format("{}: {}", refusal->brief, output) : output,
                  .neighbours = spend.neighbours,
                  .temporary = spend.temporary,
-                 .note = spend.note});
+                 .note = spend.note,
+                 .mu2 = spend.mu2,
+                 .limits = spend.limits});
 }
 
 std::optional<LedgerEntry> Ledger::FindToResume(const Spend& spend) const {
@@ -480,12 +557,18 @@ std::string Ledger::Neighbours() const {
   return entries.empty() ? NeighboursInWords({}) : entries.front().neighbours;
 }
 
-void Ledger::Grant(const Rational& pcost, const std::string& reason) {
-  if (pcost <= 0) Fail(ErrorKind::kBadInput, "a grant must be positive");
-  Transact([&] {
-    return Insert(
-        {.kind = Kind::kGrant, .pcost = pcost, .what = reason, .neighbours = Neighbours()});
-  });
+void Ledger::Grant(const Rational& amount, const std::string& reason, Accounting accounting) {
+  if (amount <= 0) Fail(ErrorKind::kBadInput, "a grant must be positive");
+  Transact([&] { return Insert(GrantOf(amount, accounting, reason, Neighbours())); });
+}
+
+std::string SpentInWords(const Ledger::Balance& balance) {
+  const SpentText rho = TextOfSpent(balance.spent / 2, balance.granted / 2);
+  const SpentText mu2 = TextOfSpent(balance.spent_mu2, balance.granted_mu2);
+  if (balance.granted_mu2 == 0) return fmt::format("rho {} of {} spent", rho.spent, rho.granted);
+  if (balance.granted == 0) return fmt::format("mu^2 {} of {} spent", mu2.spent, mu2.granted);
+  return fmt::format("rho {} and mu^2 {} spent, of rho {} and mu^2 {} granted", rho.spent,
+                     mu2.spent, rho.granted, mu2.granted);
 }
 
 }  // namespace residua

@@ -9,6 +9,7 @@
 
 #include "residua/base/error.h"
 #include "residua/base/rational.h"
+#include "residua/privacy/budget.h"
 
 struct sqlite3;
 
@@ -31,6 +32,11 @@ struct LedgerEntry {
   // that confirmed a spend after its file was in place.
   std::string temporary = {};
   std::string note = {};  // what else there is to know
+  // A spend's cost on the Gaussian curve; nothing where zCDP alone is known, as of every spend of
+  // earlier versions. Of a grant by the Gaussian curve what it grants, and its `pcost` is 0.
+  std::optional<Rational> mu2 = {};
+  // What a spend's plan was limited by.
+  Accounting limits = Accounting::kZcdp;
 
   bool is_spend() const { return kind == Kind::kReserved || kind == Kind::kConfirmed; }
 };
@@ -38,25 +44,36 @@ struct LedgerEntry {
 // What was granted for one data set and what was spent on it: an SQLite file. Several processes may
 // use it at once; each change is one transaction, on disk when the call returns. One object belongs
 // to one thread at a time; threads may each open the file.
+//
+// Grants are by zCDP or by the Gaussian curve, and both kinds of cost add up (docs/security.md). Let
+// R be the sum of the first, in pcost, and M that of the second, in mu2. Each spend is charged by
+// one of both: x is the pcost of those charged by zCDP, y the mu2 of the others. The spends are
+// within the grants if x <= R and y <= M + R - x: mu-Gaussian DP is mu^2/2-zCDP, so that what is
+// left of R pays for it. What is known by zCDP alone is charged so; the others all by zCDP, all by
+// the Gaussian curve, or each by what its plan was limited by, whichever fits.
 class Ledger {
  public:
   // Opens the ledger; Error{kIo} if there is none.
   static Ledger Open(const std::filesystem::path& path);
   // Opens it, or makes one with this grant.
   static Ledger OpenOrCreate(const std::filesystem::path& path, const Rational& first_grant,
-                             const std::string& neighbours);
+                             const std::string& neighbours,
+                             Accounting accounting = Accounting::kZcdp);
   // Makes one before anything is measured. Error{kRefused} if there is a file of that name,
   // Error{kBadInput} without a reason.
   static Ledger Create(const std::filesystem::path& path, const Rational& first_grant,
-                       const std::string& neighbours, const std::string& reason);
+                       const std::string& neighbours, const std::string& reason,
+                       Accounting accounting = Accounting::kZcdp);
 
   Ledger(Ledger&&) noexcept;
   Ledger& operator=(Ledger&&) = delete;
   ~Ledger();
 
   struct Balance {
-    Rational granted;
-    Rational spent;  // reserved and confirmed
+    Rational granted;          // by zCDP, in pcost
+    Rational spent;            // reserved and confirmed, in pcost
+    Rational granted_mu2 = 0;  // by the Gaussian curve
+    Rational spent_mu2 = 0;    // of the spends whose cost on the curve is known
   };
   Balance CurrentBalance() const;
   std::vector<LedgerEntry> Entries() const;
@@ -71,6 +88,8 @@ class Ledger {
     bool resume = false;           // continue a spend that was interrupted
     std::string temporary = {};    // as in LedgerEntry
     std::string note = {};
+    std::optional<Rational> mu2 = {};
+    Accounting limits = Accounting::kZcdp;
   };
   // Records the refusal and throws Error{kRefused}, with what was spent, asked for and granted,
   // unless the spend is allowed now.
@@ -92,7 +111,8 @@ class Ledger {
   // Error{kBadInput} unless there is one of that id and a reason.
   void Forgive(int64_t id, const std::string& reason);
   // Adds to what may be spent, for the neighbours that the ledger began with.
-  void Grant(const Rational& pcost, const std::string& reason);
+  void Grant(const Rational& amount, const std::string& reason,
+             Accounting accounting = Accounting::kZcdp);
   std::string Neighbours() const;
 
  private:
@@ -110,6 +130,7 @@ class Ledger {
   // The reserved entry that the spend continues; Error{kRefused} if that is not safe.
   std::optional<LedgerEntry> FindToResume(const Spend& spend) const;
   std::optional<Refusal> ReasonToRefuse(const Spend& spend) const;
+  Rational MissingFor(const Spend& spend) const;
   int64_t Record(const Spend& spend, const std::optional<Refusal>& refusal);
   template <typename Work>
   auto Transact(const Work& work);
@@ -117,5 +138,8 @@ class Ledger {
   std::string name_;
   sqlite3* database_ = nullptr;
 };
+
+// "rho 0.3 of 0.5 spent", in the units that were granted.
+std::string SpentInWords(const Ledger::Balance& balance);
 
 }  // namespace residua

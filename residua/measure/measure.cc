@@ -13,10 +13,19 @@
 #include "residua/measure/waiting_residuals.h"
 #include "residua/noise/discrete_gaussian.h"
 #include "residua/noise/secure_bits.h"
+#include "residua/privacy/gaussian_curve.h"
 #include "residua/select/plan_errors.h"
 
 namespace residua {
 namespace {
+
+// No plan of residua has larger scales; values of this scale leave room for 2^97 rows.
+constexpr int kMaxMeasuredScaleBits = 30;
+
+// Of the noise on integers that are multiplied by 2^`scale_bits`.
+Rational DrawnVariance(const Rational& variance, int scale_bits) {
+  return variance * (Integer(1) << static_cast<unsigned>(2 * scale_bits));
+}
 
 // Noise is drawn this many values at a time, and added in place: there is no memory for a second
 // table of a billion cells.
@@ -101,19 +110,35 @@ Rational IntegerNoiseVariance(const Plan& plan, const AttributeSet& set) {
 }
 
 void CheckNoiseIsMeasurable(const Plan& plan) {
-  for (const PricedMechanism& mechanism : PriceMechanisms(MechanismsOf(plan), plan.variances)) {
-    if (mechanism.variance > MaxDiscreteGaussianVariance()) {
-      Fail(ErrorKind::kTooLarge,
-           "the plan asks for integer noise of variance {:.3g}, above the 2^{} that can be drawn; "
-           "plan for smaller tables or a larger budget",
-           mechanism.variance.get_d(), kLog2MaxVariance);
-    }
-    if (mechanism.variance < MinDiscreteGaussianVariance()) {
+  const std::vector<PricedMechanism> mechanisms =
+      PriceMechanisms(MechanismsOf(plan), plan.variances);
+  for (size_t k = 0; k < mechanisms.size(); ++k) {
+    const Rational& variance = mechanisms[k].variance;
+    const int bits = plan.scale_bits.empty() ? 0 : plan.scale_bits[k];
+    if (variance < MinDiscreteGaussianVariance()) {
       Fail(ErrorKind::kBadInput,
            "the plan asks for noise of variance {:.3g}, below the {:.3g} that can be drawn; its "
            "budget is too large to protect anything",
-           mechanism.variance.get_d(), MinDiscreteGaussianVariance().get_d());
+           variance.get_d(), MinDiscreteGaussianVariance().get_d());
     }
+    if (bits > kMaxMeasuredScaleBits) {
+      Fail(ErrorKind::kTooLarge,
+           "the plan asks for numbers scaled by 2^{}, more than the 2^{} that can be measured; "
+           "plan again",
+           bits, kMaxMeasuredScaleBits);
+    }
+    const Rational drawn = DrawnVariance(variance, bits);
+    if (drawn > MaxDiscreteGaussianVariance()) {
+      Fail(ErrorKind::kTooLarge,
+           "the plan asks for integer noise of variance {:.3g}, above the 2^{} that can be drawn; "
+           "plan for smaller tables or a larger budget",
+           drawn.get_d(), kLog2MaxVariance);
+    }
+  }
+  if (NumMeasuredIntegers(MechanismsOf(plan)) > MostMeasuredIntegers()) {
+    Fail(ErrorKind::kTooLarge,
+         "the plan measures more than 2^50 numbers, which no file holds; plan for fewer or smaller "
+         "tables");
   }
 }
 
@@ -128,7 +153,9 @@ MeasurablePlan::MeasurablePlan(const VerifiedPlan& verified, int64_t num_rows,
   sets_ = MeasuredSets(plan);
   CheckCountable(plan.domain, sets_, num_rows, counting);
   const ResidualTransform transform(plan.domain, MatrixOfAttributes(plan));
-  for (const AttributeSet& set : sets_) transform.CheckFits(set, num_rows);
+  for (const AttributeSet& set : sets_) {
+    transform.CheckFits(set, num_rows, ScaleBits(plan, set));
+  }
 }
 
 void Measure(const MeasurablePlan& plan, const EncodedTable& table, const MeasureOptions& options,
@@ -168,9 +195,12 @@ void MeasureWithBits(const MeasurablePlan& measurable, const EncodedTable& table
             CheckNotStopped(options.counting.stop);
             const AttributeSet attributes = marginals[k].attributes();
             const Rational variance = IntegerNoiseVariance(plan, attributes);
-            TrueResidual residual = transform.Apply(std::move(marginals[k]));
-            noisy[k] = {attributes, AddNoise(std::move(residual), variance, bits_of_thread()),
-                        variance};
+            const int scale_bits = ScaleBits(plan, attributes);
+            TrueResidual residual = transform.Apply(std::move(marginals[k]), scale_bits);
+            noisy[k] = {attributes,
+                        AddNoise(std::move(residual), DrawnVariance(variance, scale_bits),
+                                 bits_of_thread()),
+                        variance, scale_bits};
           });
         });
         for (auto& residual : noisy) {

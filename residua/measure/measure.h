@@ -29,8 +29,8 @@ struct MeasureOptions {
 // The attribute sets that a plan measures, smaller sets first, in lexicographic order.
 std::vector<AttributeSet> MeasuredSets(const Plan& plan);
 
-// The variance of the discrete Gaussian added to each integer of the base mechanism on `set`:
-// sigma2_A prod_{i in A} variance_factor_i.
+// The variance of the discrete Gaussian on each integer of the base mechanism on `set`, in units of
+// the integer before it is scaled: sigma2_A prod_{i in A} variance_factor_i.
 Rational IntegerNoiseVariance(const Plan& plan, const AttributeSet& set);
 
 // Error{kTooLarge} or Error{kBadInput} if some noise of the plan is beyond the sampler. Called

@@ -15,9 +15,4 @@ NoisyValues InLeastWidth(std::vector<Int128> values) {
   return std::vector<int64_t>(values.begin(), values.end());
 }
 
-int64_t NumResidualRows(const ResidualBasis& basis) {
-  if (basis.is_identity()) return basis.size;
-  return std::get<IntegerMatrix>(basis.matrix).num_rows;
-}
-
 }  // namespace residua

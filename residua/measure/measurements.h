@@ -11,22 +11,20 @@ namespace residua {
 
 using NoisyValues = std::variant<std::vector<int64_t>, std::vector<Int128>>;
 
-// One base mechanism, measured: (kron_{i in A} matrix_i) v_A plus independent discrete Gaussians of
-// variance `noise_variance`, all integers. A = `attributes`, v_A the counts of its marginal,
-// matrix_i the integer form of attribute i's basis; row-major in the rows of the matrices, the last
-// attribute fastest. Safe to publish.
+// One base mechanism, measured: S (kron_{i in A} matrix_i) v_A plus independent discrete Gaussians
+// of variance S^2 `noise_variance`, all integers, with the scale S = 2^`scale_bits`. A =
+// `attributes`, v_A the counts of its marginal, matrix_i the integer form of attribute i's basis;
+// row-major in the rows of the matrices, the last attribute fastest. Safe to publish.
 struct NoisyResidual {
   AttributeSet attributes;
   NoisyValues values;
   Rational noise_variance;
+  int scale_bits = 0;
 };
 
 // The values in 64 bits if every one of them fits, else in 128: the width reveals no more than the
 // values do.
 NoisyValues InLeastWidth(std::vector<Int128> values);
-
-// The rows of attribute i's integer matrix: n for identity attributes, n - 1 for other bases.
-int64_t NumResidualRows(const ResidualBasis& basis);
 
 // The complete result of measuring a plan: the residual of every attribute set of its closure.
 // Threads may share it while nobody changes it.

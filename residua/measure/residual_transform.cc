@@ -94,26 +94,35 @@ ResidualTransform::ResidualTransform(const Domain& domain, std::vector<ResidualM
   }
 }
 
-TrueResidual ResidualTransform::Apply(TrueMarginal&& marginal) const {
+TrueResidual ResidualTransform::Apply(TrueMarginal&& marginal, int scale_bits) const {
   const AttributeSet attributes = marginal.attributes();
   RESIDUA_CHECK(marginal.num_cells() == NumCellsInMemory(domain_, attributes));
   std::vector<int64_t> cells = TrueCounts::TakeCells(std::move(marginal));
-  if (FitsNarrow(attributes, SumOfCounts(cells))) {
+  if (FitsNarrow(attributes, SumOfCounts(cells), scale_bits)) {
     ApplyNarrow(domain_, matrices_, attributes, cells);
+    if (scale_bits > 0) {
+      for (int64_t& value : cells) value *= int64_t{1} << scale_bits;
+    }
     return TrueCounts::Residual(attributes, std::move(cells));
   }
   std::vector<Int128> wide(cells.begin(), cells.end());
   ApplyAlongAxes(domain_, matrices_, attributes, attributes.size(), wide);
+  if (scale_bits > 0) {
+    for (Int128& value : wide) value *= Int128{1} << scale_bits;
+  }
   return TrueCounts::Residual(attributes, std::move(wide));
 }
 
-void ResidualTransform::CheckFits(const AttributeSet& attributes, int64_t num_rows) const {
-  FitsNarrow(attributes, num_rows);
+void ResidualTransform::CheckFits(const AttributeSet& attributes, int64_t num_rows,
+                                  int scale_bits) const {
+  FitsNarrow(attributes, num_rows, scale_bits);
 }
 
-bool ResidualTransform::FitsNarrow(const AttributeSet& attributes, int64_t num_rows) const {
+bool ResidualTransform::FitsNarrow(const AttributeSet& attributes, int64_t num_rows,
+                                   int scale_bits) const {
+  RESIDUA_CHECK(scale_bits >= 0 && scale_bits <= 62);
   UInt128 bound = static_cast<UInt128>(num_rows);
-  bool overflows = false;
+  bool overflows = __builtin_mul_overflow(bound, UInt128{1} << scale_bits, &bound);
   for (const int i : attributes) {
     const UInt128 largest = largest_entries_[static_cast<size_t>(i)];
     overflows |= __builtin_mul_overflow(bound, largest, &bound);

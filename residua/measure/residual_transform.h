@@ -9,13 +9,13 @@
 
 namespace residua {
 
-// (kron_{i in A} matrices[i]) v for the marginal v on A, exactly: a sweep along each axis, O(|A|
-// num_cells) for subtraction matrices. The result is row-major in the rows of the matrices, the
-// last attribute fastest.
+// S (kron_{i in A} matrices[i]) v for the marginal v on A and the scale S = 2^scale_bits, exactly: a
+// sweep along each axis, O(|A| num_cells) for subtraction matrices. The result is row-major in the
+// rows of the matrices, the last attribute fastest.
 //
 // It never wraps. Let N be the number of rows in v, and M_i = n_i for a subtraction matrix, the
 // largest absolute entry (at least 1) of any other. v >= 0 sums to N, and a result is a sum over
-// rows of products of matrix entries, so at most N prod_{i in A} M_i in size. Where that is
+// rows of products of matrix entries, so at most S N prod_{i in A} M_i in size. Where that is
 // below 2^63 the sweeps run modulo 2^64, else modulo 2^128 if it is below 2^127; each result is the
 // one number of that size it is congruent to. Else it is Error{kTooLarge}.
 class ResidualTransform {
@@ -23,13 +23,13 @@ class ResidualTransform {
   // One matrix for each attribute of the domain, which must outlive this.
   ResidualTransform(const Domain& domain, std::vector<ResidualMatrix> matrices);
 
-  TrueResidual Apply(TrueMarginal&& marginal) const;
+  TrueResidual Apply(TrueMarginal&& marginal, int scale_bits = 0) const;
 
   // Error{kTooLarge} if the residuals of that many rows may not fit.
-  void CheckFits(const AttributeSet& attributes, int64_t num_records) const;
+  void CheckFits(const AttributeSet& attributes, int64_t num_rows, int scale_bits = 0) const;
 
  private:
-  bool FitsNarrow(const AttributeSet& attributes, int64_t num_records) const;
+  bool FitsNarrow(const AttributeSet& attributes, int64_t num_rows, int scale_bits) const;
   const Domain& domain_;
   std::vector<ResidualMatrix> matrices_;
   std::vector<uint64_t> largest_entries_;  // M_i

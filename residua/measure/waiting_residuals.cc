@@ -55,7 +55,8 @@ WaitingResiduals::Filed WaitingResiduals::File(NoisyResidual&& residual) {
       [&](const auto& values) -> Filed {
         using Value = typename std::decay_t<decltype(values)>::value_type;
         return {file_->Append(values.data(), values.size() * sizeof(Value)), values.size(),
-                std::is_same_v<Value, Int128>, std::move(residual.noise_variance)};
+                std::is_same_v<Value, Int128>, std::move(residual.noise_variance),
+                residual.scale_bits};
       },
       residual.values);
 }
@@ -72,7 +73,7 @@ NoisyResidual WaitingResiduals::Take(const AttributeSet& set, Waiting&& waiting)
     return values;
   };
   return {set, filed.is_wide ? read(std::vector<Int128>()) : read(std::vector<int64_t>()),
-          std::move(filed.noise_variance)};
+          std::move(filed.noise_variance), filed.scale_bits};
 }
 
 }  // namespace residua

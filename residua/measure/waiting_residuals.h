@@ -34,6 +34,7 @@ class WaitingResiduals {
     size_t num_values = 0;
     bool is_wide = false;
     Rational noise_variance;
+    int scale_bits = 0;
   };
   using Waiting = std::variant<NoisyResidual, Filed>;
 

@@ -1,7 +1,7 @@
 #include "residua/noise/acceptance.h"
 
+#include "residua/base/big_float.h"
 #include "residua/base/error.h"
-#include "residua/noise/big_float.h"
 
 namespace residua {
 namespace {

@@ -1,5 +1,5 @@
+#include "residua/base/big_float.h"
 #include "residua/base/error.h"
-#include "residua/noise/big_float.h"
 #include "residua/noise/discrete_gaussian.h"
 
 namespace residua {

@@ -1,10 +1,12 @@
 #include "residua/privacy/budget.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "residua/base/error.h"
 #include "residua/privacy/conversion.h"
+#include "residua/privacy/gaussian_curve.h"
 
 namespace residua {
 namespace {
@@ -27,6 +29,24 @@ void CheckPositive(const Rational& value, std::string_view name, const Rational&
          "1e100",
          name);
   }
+}
+
+// The decimal that a delta is printed as, or the double, whichever is smaller.
+Rational LeastDelta(double delta) {
+  return std::min(Rational(delta), RationalFromDecimal(delta, "delta"));
+}
+
+// The least double whose square is not below `value`.
+double SquareRootUp(const Rational& value) {
+  double root = std::sqrt(ToDoubleUp(value));
+  while (root > 0 &&
+         Rational(std::nextafter(root, 0)) * Rational(std::nextafter(root, 0)) >= value) {
+    root = std::nextafter(root, 0);
+  }
+  while (Rational(root) * Rational(root) < value) {
+    root = std::nextafter(root, std::numeric_limits<double>::infinity());
+  }
+  return root;
 }
 
 }  // namespace
@@ -59,15 +79,26 @@ Budget BudgetFromRho(const Rational& rho, double delta) {
 Budget BudgetFromMu(const Rational& mu, double delta) {
   CheckPositive(mu, "mu", mu * mu);
   CheckDelta(delta);
-  return {BudgetUnit::kMu, mu * mu, delta};
+  return {BudgetUnit::kMu, mu * mu, delta, Accounting::kGaussian};
 }
 
 Budget BudgetFromEpsilon(const Rational& epsilon, double delta) {
   CheckPositive(epsilon, "epsilon", epsilon);
   CheckDelta(delta);
+  const CurveError error = *ErrorOfIntegerNoise(MostMeasuredIntegers());
+  if (epsilon > error.epsilon) {
+    const double mu = GaussianFromEpsilon(ToDoubleDown(epsilon - error.epsilon),
+                                          ToDoubleDown(LeastDelta(delta) / error.delta_factor));
+    const Rational mu2 = Rational(mu) * Rational(mu);
+    if (mu > 0) {
+      CheckPositive(epsilon, "epsilon", mu2);
+      return {BudgetUnit::kEpsilonDelta, mu2, delta, Accounting::kGaussian};
+    }
+  }
+  // What integer noise takes from the Gaussian curve is more than so small an epsilon.
   const double rho = ZcdpFromEpsilon(ToDoubleDown(epsilon), delta);
   if (!(rho > 0) || !std::isfinite(rho)) {
-    Fail(ErrorKind::kBadInput, "epsilon {} with delta {} leaves no zCDP budget; raise either",
+    Fail(ErrorKind::kBadInput, "epsilon {} with delta {} leaves no budget; raise either",
          ToString(epsilon), delta);
   }
   const Rational pcost = 2 * Rational(rho);
@@ -75,19 +106,32 @@ Budget BudgetFromEpsilon(const Rational& epsilon, double delta) {
   return {BudgetUnit::kEpsilonDelta, pcost, delta};
 }
 
-Guarantee GuaranteeOf(const Rational& pcost, double delta) {
-  CheckStatedPcost(pcost);
+Rational LimitedCost(const Budget& budget, const PrivacyCost& cost) {
+  if (budget.limits == Accounting::kZcdp) return cost.pcost;
+  if (!cost.mu2) {
+    Fail(ErrorKind::kRefused,
+         "some noise is too small for the Gaussian curve that the budget is stated by; plan again");
+  }
+  return *cost.mu2;
+}
+
+Guarantee GuaranteeOf(const PrivacyCost& cost, double delta) {
+  CheckStatedPcost(cost.pcost);
   CheckDelta(delta);
   Guarantee g;
-  g.pcost = ToDoubleUp(pcost);
-  g.rho = ToDoubleUp(pcost / 2);
-  g.mu = std::nextafter(std::sqrt(g.pcost), std::numeric_limits<double>::infinity());
-  if (Rational(std::sqrt(g.pcost)) * Rational(std::sqrt(g.pcost)) >= pcost) {
-    g.mu = std::sqrt(g.pcost);
-  }
+  g.pcost = ToDoubleUp(cost.pcost);
+  g.rho = ToDoubleUp(cost.pcost / 2);
   g.epsilon = EpsilonFromZcdp(g.rho, delta);
-  g.epsilon_continuous = EpsilonFromGaussian(g.mu, delta);
   g.delta = delta;
+  const auto error = ErrorOfIntegerNoise(cost.num_integers);
+  if (!cost.mu2 || !error) return g;
+  CheckStatedPcost(*cost.mu2);
+  const double mu = SquareRootUp(*cost.mu2);
+  g.mu = mu;
+  const double on_curve =
+      EpsilonFromGaussian(mu, ToDoubleDown(LeastDelta(delta) / error->delta_factor));
+  if (!std::isfinite(on_curve)) return g;
+  g.epsilon = std::min(g.epsilon, ToDoubleUp(Rational(on_curve) + error->epsilon));
   return g;
 }
 

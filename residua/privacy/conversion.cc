@@ -78,19 +78,6 @@ constexpr double kHighestLogExcess = 400;
 // Smaller ones are taken for this one, so that nothing is rounded to zero on the way.
 constexpr double kLeastRho = 1e-300;
 
-// log Phi(-x) for x >= 0, to full relative accuracy where erfc underflows.
-double LogUpperTail(double x) {
-  if (x < 25) return std::log(0.5 * std::erfc(x / std::sqrt(2.0)));
-  // Phi(-x) = phi(x) / (x + 1/(x + 2/(x + 3/(x + ...)))): at x >= 25 forty terms are ample.
-  double fraction = x;
-  for (int k = 40; k >= 1; --k) fraction = x + k / fraction;
-  return -0.5 * x * x - 0.5 * std::log(2 * M_PI) - std::log(fraction);
-}
-
-double LogCdf(double x) {
-  return x <= 0 ? LogUpperTail(-x) : std::log1p(-0.5 * std::erfc(x / std::sqrt(2.0)));
-}
-
 }  // namespace
 
 double EpsilonFromZcdp(double rho, double delta) {
@@ -131,51 +118,6 @@ double ZcdpFromEpsilon(double epsilon, double delta) {
     if (EpsilonFromZcdp(candidate, delta) <= epsilon) return candidate;
   }
   return 0.0;
-}
-
-double GaussianDelta(double mu, double epsilon) {
-  if (!(mu >= 0) || !(epsilon >= 0)) return kNaN;
-  if (mu == 0) return 0.0;
-  const double log_first = LogCdf(mu / 2 - epsilon / mu);
-  const double log_second = epsilon + LogUpperTail(mu / 2 + epsilon / mu);
-  // delta = e^log_first (1 - e^(log_second - log_first)). The logs carry an absolute error of a
-  // few ulps of their size; one part in 1e12 of that size above covers it.
-  const double difference = log_second - log_first;
-  const double slack = kSafety * (1 + std::fabs(log_first) + epsilon);
-  const double delta = std::exp(log_first) * -std::expm1(std::min(0.0, difference - slack));
-  return std::min(1.0, delta * (1 + kSafety * (1 + std::fabs(log_first))));
-}
-
-double EpsilonFromGaussian(double mu, double delta) {
-  if (!(mu >= 0) || !std::isfinite(mu) || !(delta > 0) || !(delta < 1)) return kNaN;
-  if (GaussianDelta(mu, 0) <= delta) return 0.0;
-  double low = 0;
-  double high = 1;
-  while (!(GaussianDelta(mu, high) <= delta)) {
-    low = high;
-    high *= 2;
-    if (high > 1e300) return kInfinity;
-  }
-  for (int k = 0; k < 200 && high - low > kSafety * high; ++k) {
-    const double middle = 0.5 * (low + high);
-    (GaussianDelta(mu, middle) <= delta ? high : low) = middle;
-  }
-  return high;
-}
-
-double GaussianFromEpsilon(double epsilon, double delta) {
-  if (!(epsilon >= 0) || !std::isfinite(epsilon) || !(delta > 0) || !(delta < 1)) return kNaN;
-  double low = 0;
-  double high = 1;
-  while (GaussianDelta(high, epsilon) <= delta && high < 1e150) {
-    low = high;
-    high *= 2;
-  }
-  for (int k = 0; k < 200 && high - low > kSafety * high; ++k) {
-    const double middle = 0.5 * (low + high);
-    (GaussianDelta(middle, epsilon) <= delta ? low : high) = middle;
-  }
-  return low;
 }
 
 }  // namespace residua

@@ -79,12 +79,13 @@ Divisor::Divisor(double divisor) : high(1 / divisor) {
 }
 
 RESIDUA_VECTORISED
-void ConvertValues(const int64_t* __restrict values, int64_t count, double* __restrict out) {
-  for (int64_t k = 0; k < count; ++k) out[k] = ToDouble(values[k]);
+void ConvertValues(const int64_t* __restrict values, int64_t count, double unit,
+                   double* __restrict out) {
+  for (int64_t k = 0; k < count; ++k) out[k] = ToDouble(values[k]) * unit;
 }
 
-void ConvertValues(const Int128* values, int64_t count, double* out) {
-  for (int64_t k = 0; k < count; ++k) out[k] = static_cast<double>(values[k]);
+void ConvertValues(const Int128* values, int64_t count, double unit, double* out) {
+  for (int64_t k = 0; k < count; ++k) out[k] = static_cast<double>(values[k]) * unit;
 }
 
 RESIDUA_VECTORISED

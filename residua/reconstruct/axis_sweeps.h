@@ -23,9 +23,9 @@ struct Divisor {
   double low = 0;
 };
 
-// The nearest doubles.
-void ConvertValues(const int64_t* values, int64_t count, double* out);
-void ConvertValues(const Int128* values, int64_t count, double* out);
+// The nearest doubles, times `unit`, a power of two.
+void ConvertValues(const int64_t* values, int64_t count, double unit, double* out);
+void ConvertValues(const Int128* values, int64_t count, double unit, double* out);
 
 // out[o, c] = sum over k of values[o, k, c].
 void SumAlongAxis(const AxisView& axis, const double* values, double* out);

@@ -85,7 +85,7 @@ class Completion {
   }
   template <typename Value>
   static const double* Load(const Value* values, int64_t count, double* buffer) {
-    ConvertValues(values, count, buffer);
+    ConvertValues(values, count, 1, buffer);
     return buffer;
   }
 
@@ -258,6 +258,23 @@ void Complete(const CompletionShape& shape, const double* values,
               std::span<const double* const> faces, double divisor,
               ReconstructionWorkspace::Buffers& buffers, bool is_parallel, double* out) {
   Completion(shape, buffers, is_parallel).Run(values, faces, divisor, out);
+}
+
+void CompleteEntry(const CompletionShape& shape, const ResidualIndex::Entry& entry,
+                   std::span<const double* const> faces, double divisor,
+                   ReconstructionWorkspace::Buffers& buffers, bool is_parallel, double* out) {
+  std::visit(
+      [&](const auto& values) {
+        if (entry.unit == 1) {
+          return Complete(shape, values.data(), faces, divisor, buffers, is_parallel, out);
+        }
+        const auto size = static_cast<int64_t>(values.size());
+        double* const cells = buffers.converted.Resize(size);
+        ConvertValues(values.data(), size, entry.unit, cells);
+        Complete(shape, static_cast<const double*>(cells), faces, divisor, buffers, is_parallel,
+                 out);
+      },
+      entry.values);
 }
 
 }  // namespace residua

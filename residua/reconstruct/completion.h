@@ -20,6 +20,7 @@ struct ReconstructionWorkspace::Buffers {
   std::vector<ScratchBuffer> scaled;     // likewise: the table on it, times its number of cells
   std::vector<const double*> faces;
   const int64_t* next = nullptr;  // what will be read after this table, as many values
+  ScratchBuffer converted;        // an entry's values in their unit, where that is not 1
   std::vector<ScratchBuffer> corrections;
   ScratchBuffer result;
   ScratchBuffer sums;
@@ -49,6 +50,11 @@ void Complete(const CompletionShape& shape, const Int128* values,
 void Complete(const CompletionShape& shape, const double* values,
               std::span<const double* const> faces, double divisor,
               ReconstructionWorkspace::Buffers& buffers, bool is_parallel, double* out);
+
+// The same of an entry's integers in their unit.
+void CompleteEntry(const CompletionShape& shape, const ResidualIndex::Entry& entry,
+                   std::span<const double* const> faces, double divisor,
+                   ReconstructionWorkspace::Buffers& buffers, bool is_parallel, double* out);
 
 // body(0), ..., body(count - 1), by the threads of the caller's task arena or in order.
 template <typename Body>

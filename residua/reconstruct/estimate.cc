@@ -37,17 +37,28 @@ double TwoSidedQuantile(double confidence) {
   }
 }
 
+double IntervalReach(double quantile, double variance, double half_step) {
+  return quantile * std::max(std::sqrt(variance), 0.8 * half_step) + half_step;
+}
+
+double IntervalWidening(double quantile, double least_variance, double half_step) {
+  return IntervalReach(quantile, least_variance, half_step) - quantile * std::sqrt(least_variance);
+}
+
 Interval ConfidenceInterval(const Estimate& estimate, double confidence) {
-  const double reach = TwoSidedQuantile(confidence) * std::sqrt(estimate.variance);
+  const double reach =
+      IntervalReach(TwoSidedQuantile(confidence), estimate.variance, estimate.half_step);
   return {estimate.value - reach, estimate.value + reach};
 }
 
 Estimate SumOf(const Estimate& a, const Estimate& b, double covariance) {
-  return {a.value + b.value, std::max(0.0, a.variance + b.variance + 2 * covariance)};
+  return {a.value + b.value, std::max(0.0, a.variance + b.variance + 2 * covariance),
+          a.half_step + b.half_step};
 }
 
 Estimate DifferenceOf(const Estimate& a, const Estimate& b, double covariance) {
-  return {a.value - b.value, std::max(0.0, a.variance + b.variance - 2 * covariance)};
+  return {a.value - b.value, std::max(0.0, a.variance + b.variance - 2 * covariance),
+          a.half_step + b.half_step};
 }
 
 std::optional<Interval> RatioInterval(const Estimate& a, const Estimate& b, double covariance,

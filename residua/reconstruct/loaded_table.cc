@@ -105,7 +105,7 @@ Estimate LoadedTable::AnswerRange(std::span<const CellRange> ranges) const {
     Fail(ErrorKind::kBadInput, "{} ranges for the table {}; give one for each attribute",
          ranges.size(), SetName(index_.domain(), attributes_));
   }
-  if (!is_identity_ || order > kMaxStackOrder) {
+  if (!is_identity_ || order > kMaxStackOrder || index_.has_coarse_noise()) {
     std::vector<AttributeWeights> factors;
     for (size_t k = 0; k < order; ++k) {
       factors.push_back({attributes_[k], std::vector<CellRange>{ranges[k]}});
@@ -191,7 +191,7 @@ Estimate LoadedTable::Answer(const ProductQuery& query) const {
   const double variance = Variance(index_, query);  // if the answer is determined
   const double value =
       ranges.size() == attributes_.size() ? SumOfRange(ranges) : SumOfProduct(factors);
-  return {value, variance};
+  return {value, variance, QueryHalfStep(index_, query, variance)};
 }
 
 }  // namespace residua

@@ -65,17 +65,18 @@ std::vector<double> RowWeights(const ResidualIndex& index, const AttributeWeight
   return weights;
 }
 
-// (kron over the axes of `weights`)^T values.
-double Contract(const ResidualValues& values, const std::vector<const std::vector<double>*>& axes) {
+// (kron over the axes of `weights`)^T values, in their unit.
+double Contract(const ResidualIndex::Entry& entry,
+                const std::vector<const std::vector<double>*>& axes) {
   return std::visit(
       [&](const auto& measured) {
-        if (axes.empty()) return static_cast<double>(measured.front());
+        if (axes.empty()) return static_cast<double>(measured.front()) * entry.unit;
         const auto row = static_cast<int64_t>(axes.back()->size());
         const int64_t num_rows = static_cast<int64_t>(measured.size()) / row;
         std::vector<double> cells(static_cast<size_t>(row));
         std::vector<double> contracted(static_cast<size_t>(num_rows));
         for (int64_t r = 0; r < num_rows; ++r) {
-          ConvertValues(measured.data() + r * row, row, cells.data());
+          ConvertValues(measured.data() + r * row, row, entry.unit, cells.data());
           contracted[static_cast<size_t>(r)] = DotProduct(cells.data(), axes.back()->data(), row);
         }
         int64_t size = num_rows;
@@ -89,7 +90,7 @@ double Contract(const ResidualValues& values, const std::vector<const std::vecto
         }
         return contracted.front();
       },
-      values);
+      entry.values);
 }
 
 }  // namespace
@@ -108,9 +109,11 @@ double FoldVariances(std::span<const double> residual, std::span<const double> c
 
 namespace {
 
-// The covariance of queries whose answers are determined.
-double CovarianceOfDetermined(const ResidualIndex& index, const ProductQuery& query_a,
-                              const ProductQuery& query_b) {
+// The covariance of queries whose answers are determined; or the same sum for another `term` of the
+// entries.
+double CovarianceOfDetermined(
+    const ResidualIndex& index, const ProductQuery& query_a, const ProductQuery& query_b,
+    double ResidualIndex::Entry::*term = &ResidualIndex::Entry::variance) {
   std::vector<const ResidualIndex::Entry*> entries;
   index.FindSubsets(query_a.attributes(), &entries);
   if (query_a.attributes() != query_b.attributes()) {
@@ -146,7 +149,7 @@ double CovarianceOfDetermined(const ResidualIndex& index, const ProductQuery& qu
   index.FindSubsets(common, &entries);
   std::vector<double> variances;
   variances.reserve(entries.size());
-  for (const auto* entry : entries) variances.push_back(entry->variance);
+  for (const auto* entry : entries) variances.push_back(entry->*term);
   return outside * FoldVariances(residual, constant, variances);
 }
 
@@ -175,9 +178,16 @@ double Variance(const ResidualIndex& index, const ProductQuery& query) {
   return CovarianceOfDetermined(index, query, query);
 }
 
+double QueryHalfStep(const ResidualIndex& index, const ProductQuery& query, double variance) {
+  if (!index.has_coarse_noise()) return 0;
+  return HalfStep(CovarianceOfDetermined(index, query, query, &ResidualIndex::Entry::squared_step),
+                  variance);
+}
+
 Estimate Answer(const ResidualIndex& index, const ProductQuery& query) {
   Estimate estimate;
   estimate.variance = Variance(index, query);
+  estimate.half_step = QueryHalfStep(index, query, estimate.variance);
   std::vector<const ResidualIndex::Entry*> entries;
   index.FindSubsets(query.attributes(), &entries);
   std::vector<double> constant;
@@ -197,7 +207,7 @@ Estimate Answer(const ResidualIndex& index, const ProductQuery& query) {
         factor *= constant[k];
       }
     }
-    if (factor != 0) estimate.value += factor * Contract(entries[mask]->values, axes);
+    if (factor != 0) estimate.value += factor * Contract(*entries[mask], axes);
   }
   return estimate;
 }

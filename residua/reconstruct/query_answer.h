@@ -24,6 +24,9 @@ Estimate Answer(const ResidualIndex& index, const ProductQuery& query);
 // O(2^|A cap B|) and, for an attribute of another basis than the identity, its size times its
 // number of ranges: microseconds, whatever the size of the tables.
 double Variance(const ResidualIndex& index, const ProductQuery& query);
+
+// As of Estimate, for an answer of that variance.
+double QueryHalfStep(const ResidualIndex& index, const ProductQuery& query, double variance);
 double Covariance(const ResidualIndex& index, const ProductQuery& query_a,
                   const ProductQuery& query_b);
 

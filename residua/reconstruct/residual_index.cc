@@ -21,6 +21,13 @@ constexpr size_t kMaxOrder = 24;
 // difference is 8 pi^2 v exp(-2 pi^2 v), below 1e-31.
 constexpr int kLargeVariance = 4;
 
+// Of the noise on an integer in units of one, drawn on a lattice 2^`scale_bits` times finer.
+double TrueVariance(const Rational& variance, int scale_bits) {
+  const Rational drawn = variance * (Integer(1) << static_cast<unsigned>(2 * scale_bits));
+  if (drawn >= kLargeVariance) return variance.get_d();
+  return std::ldexp(DiscreteGaussianVariance(drawn), -2 * scale_bits);
+}
+
 void CheckBasis(const Attribute& attribute, const ResidualBasis& basis) {
   if (basis.size != attribute.size) {
     Fail(ErrorKind::kBadInput, "attribute '{}' has {} cells and a basis of {}", attribute.name,
@@ -65,7 +72,7 @@ ResidualIndex::ResidualIndex(Domain domain, std::vector<ResidualBasis> basis_of_
     CheckBasis(domain_[static_cast<int>(i)], bases_[i]);
   }
   // Sets of one orbit share their noise: few variances are computed twice.
-  std::map<Rational, double> true_variance;
+  std::map<std::pair<Rational, int>, double> true_variance;
   entries_.reserve(residuals.size());
   for (const ResidualView& residual : residuals) {
     CheckSet(domain_, residual.attributes);
@@ -81,12 +88,13 @@ ResidualIndex::ResidualIndex(Domain domain, std::vector<ResidualBasis> basis_of_
       Fail(ErrorKind::kBadInput, "the residual of {} has {} values; its bases ask for {}",
            SetName(domain_, residual.attributes), given, num_values);
     }
-    auto [known, is_new] = true_variance.try_emplace(residual.noise_variance, 0);
-    if (is_new) {
-      known->second = residual.noise_variance >= kLargeVariance
-                          ? residual.noise_variance.get_d()
-                          : DiscreteGaussianVariance(residual.noise_variance);
+    if (residual.scale_bits < 0 || residual.scale_bits > 62) {
+      Fail(ErrorKind::kBadInput, "the residual of {} has a scale of 2^{}; at most 2^62 is read",
+           SetName(domain_, residual.attributes), residual.scale_bits);
     }
+    auto [known, is_new] =
+        true_variance.try_emplace({residual.noise_variance, residual.scale_bits}, 0);
+    if (is_new) known->second = TrueVariance(residual.noise_variance, residual.scale_bits);
     const double variance = known->second / factor;
     if (!(variance > 0) || !std::isfinite(variance)) {
       Fail(ErrorKind::kTooLarge, "the noise variance of {} does not fit a double",
@@ -96,8 +104,16 @@ ResidualIndex::ResidualIndex(Domain domain, std::vector<ResidualBasis> basis_of_
       Fail(ErrorKind::kBadInput, "there are two residuals of {}",
            SetName(domain_, residual.attributes));
     }
-    entries_.push_back({residual.values, variance});
+    const double unit = std::ldexp(1.0, -residual.scale_bits);
+    entries_.push_back({residual.values, unit, variance, unit * unit / factor});
+    has_coarse_noise_ |= HalfStep(entries_.back().squared_step, variance) > 0;
   }
+}
+
+double HalfStep(double squared_step, double variance) {
+  constexpr double kSmallStep = 1.0 / 32;
+  const double step = std::sqrt(squared_step);
+  return step < kSmallStep * std::sqrt(variance) ? 0 : step / 2;
 }
 
 int64_t ResidualIndex::FindNear(int64_t last, std::span<const int> set) const {
@@ -157,7 +173,7 @@ ResidualView ViewOf(const NoisyResidual& residual) {
   return {residual.attributes,
           std::visit([](const auto& values) { return ResidualValues(std::span(values)); },
                      residual.values),
-          residual.noise_variance};
+          residual.noise_variance, residual.scale_bits};
 }
 
 }  // namespace residua

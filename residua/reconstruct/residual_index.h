@@ -18,6 +18,7 @@ struct ResidualView {
   AttributeSet attributes;
   ResidualValues values;
   Rational noise_variance;
+  int scale_bits = 0;
 };
 
 // The measured residuals by attribute set, checked once: what reconstruction and every answer are
@@ -36,10 +37,16 @@ class ResidualIndex {
 
   struct Entry {
     ResidualValues values;
+    // What one of the integers stands for: 1 over the scale they were measured on, a power of two,
+    // so that multiplying by it is exact.
+    double unit = 1;
     // The variance of the base mechanism: the true variance of the discrete Gaussian that was
     // added, which is a little below its parameter where that is small, over the product of the
     // `variance_factor`s.
     double variance = 0;
+    // The square of one step of the integers' lattice, in the same units: a sum of weighted steps is
+    // to it what the standard deviation is to the variance.
+    double squared_step = 0;
   };
 
   // Entries are numbered in the order the residuals were given in.
@@ -58,6 +65,10 @@ class ResidualIndex {
   }
   const MultisetTable& sets() const { return sets_; }
 
+  // Whether some noise is so coarse that its steps show beside its standard deviation: measured by
+  // versions that drew all noise on whole numbers.
+  bool has_coarse_noise() const { return has_coarse_noise_; }
+
   // The number of cells of the table on `set`. Error{kBadInput} if it is not a set of the domain,
   // Error{kTooLarge} if the number does not fit.
   int64_t NumCells(std::span<const int> set) const;
@@ -72,7 +83,12 @@ class ResidualIndex {
   std::vector<ResidualBasis> bases_;
   MultisetTable sets_;
   std::vector<Entry> entries_;
+  bool has_coarse_noise_ = false;
 };
+
+// Half of what the steps of an answer's noise add up to; its interval is wider by this, because the
+// noise differs from a normal one by no more. 0 if that is below 1/64 of the standard deviation.
+double HalfStep(double squared_step, double variance);
 
 // The index of a plan's residuals, or of whole measurements, which must outlive it.
 ResidualIndex IndexResiduals(const Plan& plan, std::span<const NoisyResidual> residuals);

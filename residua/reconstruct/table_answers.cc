@@ -91,16 +91,19 @@ std::vector<double> AnswerTable(std::span<const double> counts,
   return answers;
 }
 
+namespace {
+
 // By axes, the last first: what remains after axis k is fixed is a vector over the subsets of the
 // axes before it, so an answer costs two multiplications in the innermost loop.
-std::vector<double> AnswerVariances(const ResidualIndex& index, const AttributeSet& table,
-                                    std::span<const AxisAnswers* const> axes) {
+std::vector<double> AnswerTerms(const ResidualIndex& index, const AttributeSet& table,
+                                std::span<const AxisAnswers* const> axes,
+                                double ResidualIndex::Entry::*term) {
   std::vector<const ResidualIndex::Entry*> entries;
   index.FindSubsets(table, &entries);
   // terms[mask * count + answer]: bit k of mask stands for table[k], `answer` runs over the axes
   // done.
   std::vector<double> terms;
-  for (const ResidualIndex::Entry* entry : entries) terms.push_back(entry->variance);
+  for (const ResidualIndex::Entry* entry : entries) terms.push_back(entry->*term);
   const bool all_alike = std::all_of(axes.begin(), axes.end(), [](const AxisAnswers* axis) {
     return axis->variances.size() == 1;
   });
@@ -126,6 +129,25 @@ std::vector<double> AnswerVariances(const ResidualIndex& index, const AttributeS
     count = next_count;
   }
   return terms;
+}
+
+}  // namespace
+
+std::vector<double> AnswerVariances(const ResidualIndex& index, const AttributeSet& table,
+                                    std::span<const AxisAnswers* const> axes) {
+  return AnswerTerms(index, table, axes, &ResidualIndex::Entry::variance);
+}
+
+double TableHalfStep(const ResidualIndex& index, const AttributeSet& table,
+                     std::span<const AxisAnswers* const> axes, std::span<const double> variances) {
+  if (!index.has_coarse_noise()) return 0;
+  const std::vector<double> squared_steps =
+      AnswerTerms(index, table, axes, &ResidualIndex::Entry::squared_step);
+  double largest = 0;
+  for (size_t k = 0; k < squared_steps.size(); ++k) {
+    largest = std::max(largest, HalfStep(squared_steps[k], variances[k]));
+  }
+  return largest;
 }
 
 std::vector<double> CellVariances(const ResidualIndex& index, const AttributeSet& table) {

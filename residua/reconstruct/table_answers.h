@@ -39,6 +39,10 @@ std::vector<double> AnswerTable(std::span<const double> counts,
 std::vector<double> AnswerVariances(const ResidualIndex& index, const AttributeSet& table,
                                     std::span<const AxisAnswers* const> axes);
 
+// The largest half step of the answers, as in Estimate: 0 unless the noise is coarse.
+double TableHalfStep(const ResidualIndex& index, const AttributeSet& table,
+                     std::span<const AxisAnswers* const> axes, std::span<const double> variances);
+
 // The variance of every cell of the table, in the order of its counts.
 std::vector<double> CellVariances(const ResidualIndex& index, const AttributeSet& table);
 

@@ -158,11 +158,7 @@ class SharedFaces {
     for (const int i : table) buffers.sizes.push_back(index_.basis(i).size);
     const CompletionShape shape{buffers.sizes, (size_t{1} << table.size()) - 1};
     const double divisor = is_scaled ? 1 : static_cast<double>(counts.size());
-    std::visit(
-        [&](const auto& values) {
-          Complete(shape, values.data(), buffers.faces, divisor, buffers, false, counts.data());
-        },
-        index_.entry(id).values);
+    CompleteEntry(shape, index_.entry(id), buffers.faces, divisor, buffers, false, counts.data());
     return true;
   }
 

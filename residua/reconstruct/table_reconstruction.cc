@@ -81,12 +81,13 @@ class Reconstruction {
   const ResidualBasis& Basis(int k) const { return index_.basis(table_[static_cast<size_t>(k)]); }
 
   void Convert(size_t mask) {
+    const ResidualIndex::Entry& entry = *buffers_.entries[mask];
     std::visit(
         [&](const auto& values) {
           const auto size = static_cast<int64_t>(values.size());
-          ConvertValues(values.data(), size, buffers_.residuals[mask].Resize(size));
+          ConvertValues(values.data(), size, entry.unit, buffers_.residuals[mask].Resize(size));
         },
-        buffers_.entries[mask]->values);
+        entry.values);
   }
 
   void CompleteSubset(size_t subset) {
@@ -116,11 +117,8 @@ class Reconstruction {
       const double* values = is_table ? counts_ : buffers_.residuals[subset].data();
       Complete(shape, values, buffers_.faces, divisor, buffers_, is_parallel_, out);
     } else {
-      std::visit(
-          [&](const auto& values) {
-            Complete(shape, values.data(), buffers_.faces, divisor, buffers_, is_parallel_, out);
-          },
-          buffers_.entries[subset]->values);
+      CompleteEntry(shape, *buffers_.entries[subset], buffers_.faces, divisor, buffers_,
+                    is_parallel_, out);
     }
   }
 

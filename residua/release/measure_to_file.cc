@@ -54,6 +54,7 @@ Ledger::Spend SpendBeside(Ledger::Spend spend, const Ledger& ledger, const fs::p
     spend.note = fmt::format("rho {} for other neighbours (\"{}\"), {}", TextAbove(spend.pcost / 2),
                              spend.neighbours, spend.note);
     spend.pcost = 0;
+    spend.mu2 = 0;
     spend.neighbours = ledger.Neighbours();
   }
   return spend;
@@ -92,7 +93,9 @@ MeasureOutcome OutcomeOf(const Accounts& accounts, bool made_ledger, bool was_me
   MeasureOutcome outcome{chosen.entry, chosen.ledger->CurrentBalance(), 0, made_ledger,
                          was_measured, PathBeside(accounts, false)};
   for (const LedgerEntry& other : chosen.ledger->Entries()) {
-    if (other.is_spend() && other.id < chosen.entry) outcome.spent_before += other.pcost;
+    if (!other.is_spend() || other.id >= chosen.entry) continue;
+    outcome.spent_before += other.pcost;
+    outcome.spent_mu2_before += other.mu2.value_or(0);
   }
   return outcome;
 }
@@ -159,8 +162,9 @@ void Reserve(const MeasureRequest& request, const std::string& temporary, Accoun
   *accounts = AccountsOf(request, accounts->front().spend);
   Account& chosen = accounts->front();
   if (!chosen.ledger) {
+    const Budget& budget = request.plan.plan.budget;
     chosen.ledger.emplace(
-        Ledger::OpenOrCreate(chosen.path, request.plan.plan.budget.pcost, chosen.spend.neighbours));
+        Ledger::OpenOrCreate(chosen.path, budget.pcost, chosen.spend.neighbours, budget.limits));
   }
   for (auto account = accounts->rbegin(); account != accounts->rend(); ++account) {
     account->spend.temporary = temporary;
@@ -288,12 +292,12 @@ void RemoveLeftovers(const MeasureRequest& request, const Accounts& accounts) {
 }  // namespace
 
 Ledger::Spend SpendOf(const PlanFile& file, const fs::path& output) {
-  return {file.plan.pcost,
-          file.plan.budget.delta,
-          PlanDigest(file.plan),
-          fs::absolute(output).lexically_normal(),
-          NeighboursInWords(file.plan.protection),
-          false};
+  Ledger::Spend spend{file.plan.pcost, file.plan.budget.delta, PlanDigest(file.plan),
+                      fs::absolute(output).lexically_normal(),
+                      NeighboursInWords(file.plan.protection)};
+  spend.mu2 = CostOf(file.plan).mu2;
+  spend.limits = file.plan.budget.limits;
+  return spend;
 }
 
 MeasureForecast CheckMeasuring(const MeasureRequest& request) {

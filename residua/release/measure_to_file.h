@@ -12,7 +12,7 @@
 
 namespace residua {
 
-// What measuring the plan into the file `output` will spend.
+// What measuring the plan, which must be verified, into the file `output` will spend.
 Ledger::Spend SpendOf(const PlanFile& plan, const std::filesystem::path& output);
 
 struct MeasureRequest {
@@ -40,6 +40,7 @@ struct MeasureOutcome {
   bool was_measured = false;  // resumed, and the file was there already, if not in place
   // The ledger beside the data, where there is one and another was named: the spend is in both.
   std::filesystem::path ledger_beside = {};
+  Rational spent_mu2_before = 0;
 };
 
 // Refuses now what MeasureToFile would refuse before it reads the data. A front end asks its user

@@ -46,7 +46,7 @@ fs::path OutputOf(const TablesRequest& request) {
 
 // Where the tables come from and what is promised; kept beside them.
 std::string About(const TablesRequest& request, const Plan& plan, const TablesWritten& written) {
-  const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
+  const Guarantee guarantee = GuaranteeOf(plan);
   nlohmann::ordered_json json = {
       {"format", "residua-tables"},
       {"version", kTablesVersion},
@@ -54,6 +54,7 @@ std::string About(const TablesRequest& request, const Plan& plan, const TablesWr
       {"neighbours", NeighboursInWords(plan.protection)},
       {"guarantee",
        {{"rho", guarantee.rho}, {"epsilon", guarantee.epsilon}, {"delta", guarantee.delta}}}};
+  if (guarantee.mu) json["guarantee"]["mu"] = *guarantee.mu;
   if (request.is_adjusted()) {
     json["adjusted"] =
         fmt::format("{}{}{}; biased; no error bars", request.nonnegative ? "non-negative" : "",
@@ -153,6 +154,10 @@ class TablePublisher {
     std::vector<double> std_devs;
     if (!request_.is_adjusted()) {
       std_devs = AnswerVariances(index, table, axes);
+      if (const double half_step = TableHalfStep(index, table, axes, std_devs); half_step > 0) {
+        published.widening = IntervalWidening(
+            interval_factor_, *std::min_element(std_devs.begin(), std_devs.end()), half_step);
+      }
       for (double& value : std_devs) value = std::sqrt(value);
       published.std_devs = std_devs;
       published.interval_factor = interval_factor_;

@@ -11,7 +11,7 @@ namespace residua {
 namespace {
 
 // From here on the variance of a discrete Gaussian is its parameter, to a double. No integer is
-// measured with a smaller variance than its base mechanism.
+// measured with a smaller variance than its base mechanism. Plans with scales have none smaller.
 constexpr int kExactVariance = 4;
 
 // One of the attribute sets of an orbit, whose classes increase.
@@ -32,7 +32,10 @@ std::vector<TableErrors> PublishedErrors(const Plan& plan) {
   for (int64_t k = 0; k < plan.mechanisms.size(); ++k) {
     Rational& variance = drawn.variances[static_cast<size_t>(k)];
     if (variance >= kExactVariance) continue;
-    const Rational asked = IntegerNoiseVariance(plan, AnyMember(plan, plan.mechanisms[k]));
+    const int scale_bits =
+        plan.scale_bits.empty() ? 0 : plan.scale_bits[static_cast<size_t>(k)];
+    const Rational asked = IntegerNoiseVariance(plan, AnyMember(plan, plan.mechanisms[k])) *
+                           (Integer(1) << static_cast<unsigned>(2 * scale_bits));
     if (asked >= kExactVariance) continue;
     // A variance that cannot be drawn is not measured either.
     if (asked < MinDiscreteGaussianVariance()) continue;

@@ -59,6 +59,7 @@ std::vector<TableNumbers> Release::Tables(std::span<const AttributeSet> tables,
     std::vector<const AxisAnswers*> axes;
     for (const int i : tables[t]) axes.push_back(&all_axes[static_cast<size_t>(i)]);
     numbers[t].variances = AnswerVariances(index_, tables[t], axes);
+    numbers[t].half_step = TableHalfStep(index_, tables[t], axes, numbers[t].variances);
     if (numbers[t].variances.size() == 1) {
       numbers[t].estimates.assign(counts.begin(), counts.end());
     } else {

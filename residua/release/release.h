@@ -17,10 +17,11 @@
 namespace residua {
 
 // A table as it is published, row-major in the answers of its attributes. A single variance stands
-// for all answers where they are alike.
+// for all answers where they are alike. `half_step` is the largest of the answers, as of Estimate.
 struct TableNumbers {
   std::vector<double> estimates;
   std::vector<double> variances;
+  double half_step = 0;
 };
 
 // A measurement, whole and in memory: what every table and answer is made from. It does not change,

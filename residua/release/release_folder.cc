@@ -67,7 +67,7 @@ ReleaseForecast Forecast(const Plan& plan, const DataPlaces& places,
                          const MeasureForecast& measuring, std::optional<int64_t> public_rows) {
   ReleaseForecast forecast;
   forecast.pcost = plan.pcost;
-  forecast.guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
+  forecast.guarantee = GuaranteeOf(plan);
   forecast.protection = plan.protection;
   forecast.ledger = places.ledger;
   if (fs::exists(places.ledger)) {
@@ -186,10 +186,10 @@ ReleaseOutcome MakeRelease(const ReleaseRequest& request) {
   MeasureOutcome measured = MeasureInto(folder, is_new, forecast.plan, measure);
   const bool names_data = NamesData(folder, plan);
   TablesWritten written = PublishTables(tables);
-  const ReleaseFacts facts{measured.balance.granted,   measured.spent_before,
-                           request.confidence,         written.num_tables,
-                           written.num_answers,        !spec.data.query.empty(),
-                           DigestShownIn(folder.plan), spec.release};
+  const ReleaseFacts facts{
+      measured.balance,         measured.spent_before,      measured.spent_mu2_before,
+      request.confidence,       written.num_tables,         written.num_answers,
+      !spec.data.query.empty(), DigestShownIn(folder.plan), spec.release};
   WriteFileAtomically(folder.summary, SummaryText(plan, facts));
   return {folder,
           std::move(plan),

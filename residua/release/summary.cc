@@ -162,19 +162,54 @@ std::string HowExact(const Plan& plan, double confidence) {
       Summarize(plan, errors).rmse, confidence * 100, ErrorsByTable(plan, errors));
 }
 
-std::string TheBudget(const Plan& plan, const ReleaseFacts& facts) {
-  const Rational left = facts.granted - facts.spent_before - plan.pcost;
+// One unit of the budget, in what is printed of it.
+struct BudgetColumn {
+  std::string name, granted, before, release, left;
+};
+
+BudgetColumn ColumnOf(std::string name, const Rational& granted, const Rational& before,
+                      const Rational& release) {
+  const Rational left = granted - before - release;
   // Rounding the noise leaves a little.
-  const bool is_used_up = left * 1000000 < facts.granted;
+  const bool is_used_up = left * 1000000 < granted;
   // In as many digits as show that the release is within what was granted.
-  const auto [spent, granted] = TextOfSpent(plan.pcost / 2, facts.granted / 2);
+  const auto [spent, of] = TextOfSpent(release, granted);
+  return {std::move(name), of, TextAbove(before), spent, is_used_up ? "0" : TextBelow(left)};
+}
+
+// In the units that were granted.
+std::string BudgetTable(const PrivacyCost& cost, const ReleaseFacts& facts) {
+  const Ledger::Balance& balance = facts.balance;
+  std::vector<BudgetColumn> columns;
+  if (balance.granted > 0 || balance.granted_mu2 == 0) {
+    columns.push_back(ColumnOf("rho", balance.granted / 2, facts.spent_before / 2, cost.pcost / 2));
+  }
+  if (balance.granted_mu2 > 0) {
+    columns.push_back(
+        ColumnOf("mu^2", balance.granted_mu2, facts.spent_mu2_before, cost.mu2.value_or(0)));
+  }
+  const auto row = [&](std::string_view name, std::string BudgetColumn::*value) {
+    std::string text = name.empty() ? "| |" : fmt::format("| {} |", name);
+    for (const BudgetColumn& column : columns) text += fmt::format(" {} |", column.*value);
+    return text + "\n";
+  };
+  std::string text = row("", &BudgetColumn::name) + "|---|";
+  for (size_t k = 0; k < columns.size(); ++k) text += "---|";
+  text += "\n" + row("granted for this data", &BudgetColumn::granted) +
+          row("spent before", &BudgetColumn::before) + row("this release", &BudgetColumn::release);
+  // With grants of both kinds each release counts in one of them: what is left is the ledger's to
+  // say.
+  if (columns.size() == 1) text += row("left", &BudgetColumn::left);
+  return text;
+}
+
+std::string TheBudget(const Plan& plan, const ReleaseFacts& facts) {
   return fmt::format(
       "## The budget\n\n"
-      "Every release of the same data lowers the protection. Their costs are counted in rho, a "
+      "Every release of the same data lowers the protection. Their costs are counted in {}, a "
       "unit that adds up, and together may not be above what was granted for this data:\n\n"
-      "| | rho |\n|---|---|\n| granted for this data | {} |\n| spent before | {} |\n"
-      "| this release | {} |\n| left | {} |\n\n",
-      granted, TextAbove(facts.spent_before / 2), spent, is_used_up ? "0" : TextBelow(left / 2));
+      "{}\n",
+      facts.balance.granted_mu2 > 0 ? "mu^2" : "rho", BudgetTable(CostOf(plan), facts));
 }
 
 constexpr std::string_view kFiles =
@@ -200,13 +235,17 @@ std::string ForSpecialists(const Plan& plan, const Guarantee& guarantee,
   const std::string delta = DeltaText(guarantee.delta);
   return fmt::format(
       "## For specialists, and to cite\n\n"
-      "Zero-concentrated differential privacy with rho = {}, which implies ({}, "
-      "{})-differential privacy; neighbouring tables: {}. The noise is discrete Gaussian, drawn "
-      "exactly. The figures are rounded up, never down.{}\n\n"
+      "({}, {})-differential privacy, zero-concentrated differential privacy with rho = {}{}; "
+      "neighbouring tables: {}. The noise is discrete Gaussian, drawn exactly. The figures are "
+      "rounded up, never down, and hold for that noise.{}\n\n"
       "State the guarantee with the numbers: \"({}, {})-differential privacy ({}-zCDP), {}; "
       "discrete Gaussian noise; residua {}\". This release is the plan with the digest "
       "`{}`, as `plan.json` shows it.\n",
-      rho, epsilon, delta, NeighboursInWords(plan.protection),
+      epsilon, delta, rho,
+      guarantee.mu ? fmt::format(", and Gaussian differential privacy with mu = {}",
+                                 TextAbove(*guarantee.mu))
+                   : "",
+      NeighboursInWords(plan.protection),
       plan.protection.identifier.empty() ? " For a person with k rows, rho is k^2 times as large."
                                          : "",
       epsilon, delta, rho, ChangeInWords(plan.protection), Version(), facts.plan_digest);
@@ -216,7 +255,7 @@ std::string ForSpecialists(const Plan& plan, const Guarantee& guarantee,
 
 std::string SummaryText(const PlanFile& file, const ReleaseFacts& facts) {
   const Plan& plan = file.plan;
-  const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
+  const Guarantee guarantee = GuaranteeOf(plan);
   return Heading(facts) + WhatWasPublished(plan, facts) + HowPrivate(plan, guarantee) +
          HowExact(plan, facts.confidence) + TheBudget(plan, facts) + std::string(kFiles) +
          ForSpecialists(plan, guarantee, facts);

@@ -4,13 +4,15 @@
 #include <string>
 
 #include "residua/files/plan_file.h"
+#include "residua/ledger/ledger.h"
 
 namespace residua {
 
 // What a release's summary says beside what its plan does.
 struct ReleaseFacts {
-  Rational granted;       // pcost, by the ledger
-  Rational spent_before;  // on the same data
+  Ledger::Balance balance;  // of the ledger, this release included
+  Rational spent_before;    // on the same data, in pcost and in mu2
+  Rational spent_mu2_before;
   double confidence = 0.95;
   int64_t num_tables = 0;
   int64_t num_answers = 0;

@@ -54,7 +54,7 @@ std::optional<ReleaseWarning> NoiseWarning(const Plan& plan, double num_rows) {
 
 std::vector<ReleaseWarning> WarningsOf(const Plan& plan, std::optional<int64_t> num_rows) {
   std::vector<ReleaseWarning> warnings;
-  const Guarantee guarantee = GuaranteeOf(plan.pcost, plan.budget.delta);
+  const Guarantee guarantee = GuaranteeOf(plan);
   if (!(guarantee.epsilon <= kLargeEpsilon)) {
     warnings.push_back({Kind::kLargeEpsilon, guarantee.epsilon, kLargeEpsilon});
   }

@@ -103,6 +103,36 @@ void VerifyMechanisms(const Plan& plan) {
   }
 }
 
+// The scales, and the cost on the Gaussian curve that follows from them.
+void VerifyScales(const Plan& plan) {
+  if (plan.scale_bits.empty()) {
+    if (plan.mu2 || plan.budget.limits != Accounting::kZcdp) {
+      Fail(ErrorKind::kRefused, "the plan states a cost on the Gaussian curve, but no scales");
+    }
+    return;
+  }
+  if (plan.scale_bits.size() != plan.variances.size() || !plan.mu2) {
+    Fail(ErrorKind::kRefused, "the plan has {} scales for {} base mechanisms, or no mu2",
+         plan.scale_bits.size(), plan.variances.size());
+  }
+  for (const int bits : plan.scale_bits) {
+    if (bits < 0 || bits > kMaxScaleBits) {
+      Fail(ErrorKind::kRefused, "the plan has a scale of 2^{}; it must lie between 1 and 2^{}",
+           bits, kMaxScaleBits);
+    }
+  }
+  CheckStatedPcost(*plan.mu2);
+  const auto variances = VariancesOnCurve(MechanismsOf(plan), plan.variances, plan.scale_bits);
+  if (!variances) {
+    Fail(ErrorKind::kRefused,
+         "the plan states a cost on the Gaussian curve, but some of its noise is too small for it");
+  }
+  if (!IsPlanPcost(MechanismsOf(plan), *variances, *plan.mu2)) {
+    Fail(ErrorKind::kRefused, "the plan states the cost mu^2 = {}, but its noise costs {}",
+         ToDoubleUp(*plan.mu2), ToDoubleUp(PlanPcost(MechanismsOf(plan), *variances)));
+  }
+}
+
 }  // namespace
 
 std::vector<ResidualBasis> BasisOfAttributes(const Plan& plan) {
@@ -125,6 +155,27 @@ MechanismOrbits MechanismsOf(const Plan& plan) {
   return {plan.protection, plan.bases, plan.classes, plan.mechanisms};
 }
 
+int ScaleBits(const Plan& plan, const AttributeSet& set) {
+  const auto index = plan.mechanisms.Find(OrbitOf(plan.classes, set));
+  if (!index) {
+    Fail(ErrorKind::kBadInput, "the plan does not measure the table {}", SetName(plan.domain, set));
+  }
+  return plan.scale_bits.empty() ? 0 : plan.scale_bits[static_cast<size_t>(*index)];
+}
+
+PrivacyCost CostOf(const Plan& plan) {
+  const MechanismOrbits mechanisms = MechanismsOf(plan);
+  PrivacyCost cost{plan.pcost, plan.mu2, NumMeasuredIntegers(mechanisms)};
+  if (!plan.scale_bits.empty()) return cost;
+  const std::vector<int> unscaled(plan.variances.size(), 0);
+  if (const auto variances = VariancesOnCurve(mechanisms, plan.variances, unscaled)) {
+    cost.mu2 = PlanPcost(mechanisms, *variances);
+  }
+  return cost;
+}
+
+Guarantee GuaranteeOf(const Plan& plan) { return GuaranteeOf(CostOf(plan), plan.budget.delta); }
+
 void VerifyPlan(const Plan& plan) {
   CheckWorkload(plan.domain, plan.workload);
   CheckProtection(plan.protection, plan.domain);
@@ -138,9 +189,11 @@ void VerifyPlan(const Plan& plan) {
     Fail(ErrorKind::kRefused, "the plan states the privacy cost {}, but its noise costs {}",
          ToDoubleUp(plan.pcost), ToDoubleUp(PlanPcost(MechanismsOf(plan), plan.variances)));
   }
-  if (plan.pcost > plan.budget.pcost) {
+  VerifyScales(plan);
+  const Rational limited = LimitedCost(plan.budget, {plan.pcost, plan.mu2});
+  if (limited > plan.budget.pcost) {
     Fail(ErrorKind::kRefused, "the plan overspends: its privacy cost is {} and its budget {}",
-         ToDoubleUp(plan.pcost), ToDoubleDown(plan.budget.pcost));
+         ToDoubleUp(limited), ToDoubleDown(plan.budget.pcost));
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "residua/basis/residual_basis.h"
@@ -14,8 +15,9 @@ namespace residua {
 // The noise to be added, chosen without data. For every attribute set A of the workload's closure,
 // the base mechanism
 //   y_A = R_A x + N(0, variance * Sigma_A),  R_A = kron_{i in A} Sub_i kron_{j not in A} 1^T,
-// is measured with the variance of its orbit: `variances[k]` for the sets of `mechanisms[k]`.
-// `pcost` is the privacy cost for `protection`, never below the true one nor above `budget.pcost`.
+// is measured with the variance of its orbit: `variances[k]` for the sets of `mechanisms[k]`, its
+// integers multiplied by 2^`scale_bits[k]`. `pcost` and `mu2` are the privacy costs for
+// `protection`, never below the true ones; what `budget` limits is not above it.
 struct Plan {
   Domain domain;
   Workload workload;
@@ -26,10 +28,12 @@ struct Plan {
   std::vector<ResidualBasis> bases;  // of each class
   MultisetTable mechanisms;
   std::vector<Rational> variances;
+  std::vector<int> scale_bits;  // empty in plans of format 1: all 0
   Rational pcost;
-  double loss = 0;          // of the objective, at `variances`
-  double relative_gap = 0;  // loss is at most (1 + relative_gap) times the least possible
-  bool converged = false;   // whether the gap came within the tolerance asked for
+  std::optional<Rational> mu2;  // nothing in plans of format 1
+  double loss = 0;              // of the objective, at `variances`
+  double relative_gap = 0;      // loss is at most (1 + relative_gap) times the least possible
+  bool converged = false;       // whether the gap came within the tolerance asked for
 
   bool operator==(const Plan&) const = default;
 };
@@ -41,11 +45,20 @@ std::vector<ResidualMatrix> MatrixOfAttributes(const Plan& plan);
 // What the plan's cost depends on.
 MechanismOrbits MechanismsOf(const Plan& plan);
 
+// The log2 of the scale that `set` is measured on; Error{kBadInput} if the plan does not measure it.
+int ScaleBits(const Plan& plan, const AttributeSet& set);
+
+// What it costs by both ways of accounting. Of a plan of format 1 the cost on the Gaussian curve is
+// computed here. The plan must be verified.
+PrivacyCost CostOf(const Plan& plan);
+Guarantee GuaranteeOf(const Plan& plan);
+
 // Recomputes what the plan promises, in exact arithmetic: the classes partition the attributes and
 // hold alike ones only, every class has a basis that fits it and whose sensitivity is that of its
 // integers, every subset of every workload marginal has its base mechanism, every
-// variance is positive, and the cost is `pcost` and within the budget. Throws Error{kRefused} with
-// the first thing that is not so, and Error{kTooLarge} for noise that cannot be priced.
+// variance is positive, and the costs are `pcost` and `mu2` and within the budget. Throws
+// Error{kRefused} with the first thing that is not so, and Error{kTooLarge} for noise that cannot
+// be priced.
 void VerifyPlan(const Plan& plan);
 
 }  // namespace residua

@@ -6,6 +6,7 @@
 
 #include "residua/base/error.h"
 #include "residua/base/int128.h"
+#include "residua/privacy/gaussian_curve.h"
 #include "residua/select/most_expensive_pair.h"
 
 namespace residua {
@@ -111,7 +112,96 @@ double PairsOverDifferent(const MechanismOrbits& mechanisms) {
   return num_cells > 1 && num_cells < 1e15 ? num_cells / (num_cells - 1) : 1;
 }
 
+// kTau2 is at most this part of the noise: what the Gaussian curve costs beside zCDP.
+constexpr long kTau2Parts = 1'000'000;
+
+// Bits of a reciprocal of VariancesOnCurve.
+constexpr long kReciprocalBits = 64;
+
+// `value` * 2^`shift`.
+Rational Shifted(Rational value, long shift) {
+  mpq_ptr const out = value.get_mpq_t();
+  if (shift >= 0) {
+    mpq_mul_2exp(out, out, static_cast<unsigned long>(shift));
+  } else {
+    mpq_div_2exp(out, out, static_cast<unsigned long>(-shift));
+  }
+  return value;
+}
+
+// The largest variance not above `variance` whose reciprocal is m 2^e, m of kReciprocalBits bits or
+// one more.
+Rational WithDyadicReciprocal(const Rational& variance) {
+  const auto bits = [](const Integer& integer) {
+    return static_cast<long>(mpz_sizeinbase(integer.get_mpz_t(), 2));
+  };
+  const long shift = kReciprocalBits + bits(variance.get_num()) - bits(variance.get_den());
+  const Rational precision = Shifted(1 / variance, shift);
+  Integer mantissa;
+  mpz_cdiv_q(mantissa.get_mpz_t(), precision.get_num_mpz_t(), precision.get_den_mpz_t());
+  return Shifted(1 / Rational(mantissa), shift);
+}
+
 }  // namespace
+
+int64_t NumResidualRows(const ResidualBasis& basis) {
+  if (basis.is_identity()) return basis.size;
+  return std::get<IntegerMatrix>(basis.matrix).num_rows;
+}
+
+Integer NumMeasuredIntegers(const MechanismOrbits& mechanisms) {
+  Integer sum = 0;
+  for (int64_t k = 0; k < mechanisms.orbits.size(); ++k) {
+    Integer product = OrbitSize(mechanisms.classes, mechanisms.orbits[k]);
+    for (const int c : mechanisms.orbits[k]) {
+      product *=
+          static_cast<long>(NumResidualRows(mechanisms.basis_of_class[static_cast<size_t>(c)]));
+    }
+    sum += product;
+  }
+  return sum;
+}
+
+std::vector<int> ChooseScaleBits(const MechanismOrbits& mechanisms,
+                                 const std::vector<Rational>& variances) {
+  const Rational enough = Rational(kTau2) * kTau2Parts;
+  std::vector<int> scale_bits;
+  scale_bits.reserve(variances.size());
+  for (const PricedMechanism& mechanism : PriceMechanisms(mechanisms, variances)) {
+    CheckNoiseVariance(mechanism.variance);
+    int bits = 0;
+    for (Rational drawn = mechanism.variance; drawn < enough && bits < kMaxScaleBits; ++bits) {
+      drawn *= 4;
+    }
+    scale_bits.push_back(bits);
+  }
+  return scale_bits;
+}
+
+std::optional<std::vector<Rational>> VariancesOnCurve(const MechanismOrbits& mechanisms,
+                                                      const std::vector<Rational>& variances,
+                                                      const std::vector<int>& scale_bits) {
+  const std::vector<PricedMechanism> priced = PriceMechanisms(mechanisms, variances);
+  std::vector<Rational> reduced;
+  reduced.reserve(variances.size());
+  for (size_t k = 0; k < variances.size(); ++k) {
+    const Rational tau2 = Shifted(kTau2, -2 * long{scale_bits[k]});
+    if (priced[k].variance <= tau2) return std::nullopt;
+    // sigma2 less tau2 over what makes the integers' noise of it.
+    reduced.push_back(WithDyadicReciprocal(variances[k] * (1 - tau2 / priced[k].variance)));
+  }
+  return reduced;
+}
+
+PrivacyCost PlanPrivacyCost(const MechanismOrbits& mechanisms,
+                            const std::vector<Rational>& variances,
+                            const std::vector<int>& scale_bits) {
+  PrivacyCost cost{PlanPcost(mechanisms, variances), std::nullopt, NumMeasuredIntegers(mechanisms)};
+  if (const auto reduced = VariancesOnCurve(mechanisms, variances, scale_bits)) {
+    cost.mu2 = PlanPcost(mechanisms, *reduced);
+  }
+  return cost;
+}
 
 std::vector<PricedMechanism> PriceMechanisms(const MechanismOrbits& mechanisms,
                                              const std::vector<Rational>& variances) {

@@ -1,6 +1,8 @@
 #include "residua/select/rounding.h"
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "residua/base/error.h"
 
@@ -39,31 +41,38 @@ std::vector<Rational> RoundPrecisions(std::span<const double> noise_variance, do
   return variances;
 }
 
+RoundedNoise Priced(const MechanismOrbits& mechanisms, std::vector<Rational> variances) {
+  std::vector<int> scale_bits = ChooseScaleBits(mechanisms, variances);
+  PrivacyCost cost = PlanPrivacyCost(mechanisms, variances, scale_bits);
+  return {std::move(variances), std::move(scale_bits), std::move(cost)};
+}
+
 }  // namespace
 
 RoundedNoise RoundWithinBudget(const MechanismOrbits& mechanisms,
-                               std::span<const double> noise_variance,
-                               const Rational& budget_pcost) {
-  // The doubles' own error can leave the cost a hair above the budget: shrink all precisions by
-  // 2^-44, 2^-42, ... until the exact sum fits. In exact arithmetic a few rounds always suffice.
+                               std::span<const double> noise_variance, const Budget& budget) {
+  // The noise was chosen for pcost. Where the budget limits mu2, some millionth above it, all
+  // precisions shrink by as much. The doubles' own error can leave the cost a hair above the budget
+  // still: shrink them by another 2^-44, 2^-42, ... until the exact sum fits. In exact arithmetic a
+  // few rounds always suffice.
   double factor = 1;
+  double first_factor = 1;
   for (int shift = 44; shift >= 18; shift -= 2) {
-    RoundedNoise rounded;
-    rounded.variances = RoundPrecisions(noise_variance, factor, Side::kDown);
-    rounded.pcost = PlanPcost(mechanisms, rounded.variances);
-    if (rounded.pcost <= budget_pcost) return rounded;
-    factor = 1 - std::ldexp(1.0, -shift);
+    RoundedNoise rounded = Priced(mechanisms, RoundPrecisions(noise_variance, factor, Side::kDown));
+    const Rational cost = LimitedCost(budget, rounded.cost);
+    if (cost <= budget.pcost) return rounded;
+    if (factor == 1 && budget.limits == Accounting::kGaussian) {
+      first_factor = std::min(1.0, ToDoubleUp(budget.pcost / cost));
+    }
+    factor = first_factor * (1 - std::ldexp(1.0, -shift));
   }
   Fail(ErrorKind::kBroken, "the noise could not be rounded to fit the privacy budget {}",
-       ToString(budget_pcost));
+       ToString(budget.pcost));
 }
 
 RoundedNoise RoundForAccuracy(const MechanismOrbits& mechanisms,
                               std::span<const double> noise_variance) {
-  RoundedNoise rounded;
-  rounded.variances = RoundPrecisions(noise_variance, 1, Side::kUp);
-  rounded.pcost = PlanPcost(mechanisms, rounded.variances);
-  return rounded;
+  return Priced(mechanisms, RoundPrecisions(noise_variance, 1, Side::kUp));
 }
 
 }  // namespace residua

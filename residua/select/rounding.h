@@ -9,16 +9,16 @@
 namespace residua {
 
 // Noise variances as rationals whose reciprocals are dyadic (so that exact costs stay short), each
-// within 2^-31 of the double it stands for; and their exact privacy cost.
+// within 2^-31 of the double it stands for; the scales they are measured on; and what they cost.
 struct RoundedNoise {
   std::vector<Rational> variances;
-  Rational pcost;
+  std::vector<int> scale_bits;
+  PrivacyCost cost;
 };
 
-// Rounds variances up, and further up until the exact cost is at most `budget_pcost`.
+// Rounds variances up, and further up until what the budget limits of the cost is within it.
 RoundedNoise RoundWithinBudget(const MechanismOrbits& mechanisms,
-                               std::span<const double> noise_variance,
-                               const Rational& budget_pcost);
+                               std::span<const double> noise_variance, const Budget& budget);
 
 // Rounds variances down: no table's variance rises, and the cost is whatever it comes to.
 RoundedNoise RoundForAccuracy(const MechanismOrbits& mechanisms,

@@ -142,7 +142,9 @@ Plan AssemblePlan(const SelectRequest& request, Problem problem, const NoiseSolu
   plan.bases = std::move(problem.basis_of_class);
   plan.mechanisms = std::move(problem.mechanisms);
   plan.variances = std::move(rounded.variances);
-  plan.pcost = std::move(rounded.pcost);
+  plan.scale_bits = std::move(rounded.scale_bits);
+  plan.pcost = std::move(rounded.cost.pcost);
+  plan.mu2 = std::move(rounded.cost.mu2);
   plan.relative_gap = std::max(0.0, solution.loss / solution.lower_bound - 1);
   plan.converged = solution.converged;
   return plan;
@@ -170,7 +172,7 @@ double ScaleToTrueCost(const Problem& problem, double budget, NoiseSolution* sol
   if (!ReplacesRows(problem)) return 1;
   const RoundedNoise rounded =
       RoundForAccuracy(MechanismsWith(problem, problem.basis_of_class), solution->noise_variance);
-  const double factor = ToDoubleUp(rounded.pcost) / budget;
+  const double factor = ToDoubleUp(rounded.cost.pcost) / budget;
   for (double& variance : solution->noise_variance) variance *= factor;
   return factor;
 }
@@ -249,13 +251,13 @@ Plan Finish(const SelectRequest& request, Problem problem, const NoiseSolution& 
     const std::vector<double> noise =
         WithNoisyTotal(problem, ScaleNoise(solution, 1 / ToDoubleDown(budget->pcost)));
     RoundedNoise rounded =
-        RoundWithinBudget(MechanismsWith(problem, problem.basis_of_class), noise, budget->pcost);
+        RoundWithinBudget(MechanismsWith(problem, problem.basis_of_class), noise, *budget);
     return AssemblePlan(request, std::move(problem), solution, *budget, std::move(rounded));
   }
   RoundedNoise rounded =
       RoundForAccuracy(MechanismsWith(problem, problem.basis_of_class),
                        WithNoisyTotal(problem, std::get<std::vector<double>>(target)));
-  const Budget budget{BudgetUnit::kPcost, rounded.pcost, delta};
+  const Budget budget{BudgetUnit::kPcost, rounded.cost.pcost, delta};
   return AssemblePlan(request, std::move(problem), solution, budget, std::move(rounded));
 }
 

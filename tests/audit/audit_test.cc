@@ -25,6 +25,7 @@ namespace residua {
 namespace {
 
 using audit::LowerBoundOnRho;
+using audit::LowerBoundsOnCurve;
 using audit::Published;
 using audit::StructuralDifference;
 
@@ -48,12 +49,31 @@ Published Show(const Domain& domain, const std::vector<NoisyResidual>& residuals
   return published;
 }
 
+// With the operating system's bits where `bits_of_thread` is empty.
 Published Publish(const MeasurablePlan& plan, const EncodedTable& table,
-                  const MeasureOptions& options) {
+                  const MeasureOptions& options, const BitsOfThread& bits_of_thread = {}) {
   std::vector<NoisyResidual> residuals;
-  Measure(plan, table, options,
-          [&](NoisyResidual&& residual) { residuals.push_back(std::move(residual)); });
+  const auto keep = [&](NoisyResidual&& residual) { residuals.push_back(std::move(residual)); };
+  if (bits_of_thread) {
+    MeasureWithBits(plan, table, options, bits_of_thread, keep);
+  } else {
+    Measure(plan, table, options, keep);
+  }
   return Show(plan.plan().domain, residuals);
+}
+
+// With `factor` times the variance of the noise, and stating what that costs: measuring refuses any
+// other plan.
+Plan WithNoise(const Plan& plan, const Rational& factor) {
+  Plan changed = plan;
+  for (Rational& variance : changed.variances) variance *= factor;
+  changed.scale_bits = ChooseScaleBits(MechanismsOf(changed), changed.variances);
+  const PrivacyCost cost =
+      PlanPrivacyCost(MechanismsOf(changed), changed.variances, changed.scale_bits);
+  changed.pcost = cost.pcost;
+  changed.mu2 = cost.mu2;
+  changed.budget.pcost = changed.budget.limits == Accounting::kZcdp ? cost.pcost : *cost.mu2;
+  return changed;
 }
 
 double RhoOf(const Rational& pcost) { return pcost.get_d() / 2; }
@@ -92,7 +112,9 @@ class AuditTest : public FolderTest {
     const auto table = std::make_shared<const EncodedTable>(TableWith(plan, extra));
     const auto kept = std::make_shared<const Plan>(plan);
     const MeasurablePlan measurable(VerifiedPlan(*kept), table->num_rows(), {});
-    return [this, kept, measurable, table] { return Publish(measurable, *table, options_); };
+    return [this, kept, measurable, table] {
+      return Publish(measurable, *table, options_, bits_of_thread_);
+    };
   }
 
   double BoundFor(const Plan& plan, const Cells& cell) {
@@ -100,6 +122,7 @@ class AuditTest : public FolderTest {
   }
 
   MeasureOptions options_;
+  BitsOfThread bits_of_thread_;
 };
 
 // The cells of a row that moves the measurements furthest, relative to their noise.
@@ -177,13 +200,8 @@ TEST_F(AuditTest, ReplacedRows) {
 }
 
 TEST_F(AuditTest, CatchesNoiseTenPercentLow) {
-  Plan plan = PlanFor("rho = 0.5", kIdentity, "marginals = \"<=2\"");
-  const double claimed = RhoOf(plan.pcost);
-  // Measuring refuses a plan that costs more than it states, so it states the truth.
-  for (Rational& variance : plan.variances) variance *= Rational(81, 100);
-  plan.pcost = PlanPcost(MechanismsOf(plan), plan.variances);
-  plan.budget.pcost = plan.pcost;
-  ExpectCaught(BoundFor(plan, {1, 1, 2}), claimed);
+  const Plan plan = PlanFor("rho = 0.5", kIdentity, "marginals = \"<=2\"");
+  ExpectCaught(BoundFor(WithNoise(plan, Rational(81, 100)), {1, 1, 2}), RhoOf(plan.pcost));
 }
 
 TEST_F(AuditTest, CatchesABaseMechanismThatIsNotPriced) {
@@ -194,6 +212,37 @@ TEST_F(AuditTest, CatchesABaseMechanismThatIsNotPriced) {
     largest = std::max(largest, Rational(mechanism.squared_sensitivity / mechanism.variance));
   }
   ExpectCaught(BoundFor(plan, {1, 1, 2}), RhoOf(plan.pcost - largest));
+}
+
+// An (epsilon, delta) budget, spent to the last bit: what is published shows nearly all of the mu and
+// the delta that are claimed, and not more. Noise for a mu that is 5 % low is caught by both.
+TEST_F(AuditTest, TheGaussianCurveHoldsAndIsNearlyAttained) {
+  constexpr double kEpsilon = 1;
+  constexpr double kDelta = 0.3;
+  for (const char* neighbours : {"add-remove", "replace-one"}) {
+    const Plan plan =
+        PlanFor("epsilon = 1\ndelta = 0.3\nneighbours = \"" + std::string(neighbours) + "\"",
+                kAlike, "marginals = \"<=1\"");
+    const bool replaces = plan.protection.neighbours == Protection::Neighbours::kReplaceOne;
+    const Guarantee claim = GuaranteeOf(plan);
+    ASSERT_LE(claim.epsilon, kEpsilon);
+    DeterministicBits bits(20);
+    bits_of_thread_ = [&]() -> BitSource& { return bits; };
+    const auto bounds_of = [&](const Plan& measured) {
+      return LowerBoundsOnCurve(
+          ReleaseOf(measured, {{1, 2, 1}}),
+          ReleaseOf(measured, replaces ? std::vector<Cells>{{2, 1, 2}} : std::vector<Cells>{}),
+          kEpsilon, {.num_testing = 120'000});
+    };
+    const audit::CurveBounds honest = bounds_of(plan);
+    EXPECT_LT(Recorded(honest.mu, *claim.mu), *claim.mu) << neighbours;
+    EXPECT_GT(honest.mu, 0.96 * *claim.mu) << neighbours;
+    EXPECT_LT(honest.delta, kDelta) << neighbours;
+    EXPECT_GT(honest.delta, 0.85 * kDelta) << neighbours;
+    const audit::CurveBounds caught = bounds_of(WithNoise(plan, Rational(9025, 10000)));
+    EXPECT_GT(caught.mu, *claim.mu) << neighbours;
+    EXPECT_GT(caught.delta, kDelta) << neighbours;
+  }
 }
 
 // The source of mechanism k of the release is DeterministicBits(seed_of(release, k)).

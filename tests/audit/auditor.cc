@@ -99,6 +99,52 @@ Bounds MeanBounds(const std::vector<double>& values, double width, double failur
   return {mean - margin, mean + margin};
 }
 
+// What the discriminant of a training set says of fresh releases; nothing if structures differ.
+struct Discriminated {
+  std::vector<double> with, without;
+};
+std::optional<Discriminated> Discriminate(const Release& with, const Release& without,
+                                          const AuditOptions& options) {
+  Observer observer;
+  Eigen::MatrixXd training_with, training_without;
+  if (!observer.Collect(with, options.num_training, &training_with) ||
+      !observer.Collect(without, options.num_training, &training_without)) {
+    return std::nullopt;
+  }
+  const Discriminant f = Train(training_with, training_without);
+  Discriminated values;
+  Eigen::VectorXd numbers;
+  for (int k = 0; k < options.num_testing; ++k) {
+    if (!observer.Observe(with, &numbers)) return std::nullopt;
+    values.with.push_back(f(numbers));
+    if (!observer.Observe(without, &numbers)) return std::nullopt;
+    values.without.push_back(f(numbers));
+  }
+  return values;
+}
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
+// Phi^-1, by bisection; the ends are those of the probabilities that samples can show.
+double NormalQuantile(double probability) {
+  double low = -9;
+  double high = 9;
+  for (int k = 0; k < 100; ++k) {
+    const double middle = (low + high) / 2;
+    (std::erfc(-middle / std::sqrt(2.0)) / 2 < probability ? low : high) = middle;
+  }
+  return low;
+}
+
+// Of the event that sign * value is above the threshold.
+Bounds EventBounds(const std::vector<double>& values, double sign, double threshold,
+                   double failure_probability) {
+  std::vector<double> events;
+  events.reserve(values.size());
+  for (const double value : values) events.push_back(sign * value > threshold ? 1 : 0);
+  return MeanBounds(events, 1, failure_probability);
+}
+
 }  // namespace
 
 std::optional<std::string> StructuralDifference(const Release& with, const Release& without,
@@ -112,21 +158,12 @@ std::optional<std::string> StructuralDifference(const Release& with, const Relea
 }
 
 double LowerBoundOnRho(const Release& with, const Release& without, const AuditOptions& options) {
-  constexpr double kInfinite = std::numeric_limits<double>::infinity();
-  Observer observer;
-  Eigen::MatrixXd training_with, training_without;
-  if (!observer.Collect(with, options.num_training, &training_with) ||
-      !observer.Collect(without, options.num_training, &training_without)) {
-    return kInfinite;
-  }
-  const Discriminant f = Train(training_with, training_without);
-  std::vector<double> f_with, f_without;
-  Eigen::VectorXd numbers;
-  for (int k = 0; k < options.num_testing; ++k) {
-    if (!observer.Observe(with, &numbers)) return kInfinite;
-    f_with.push_back(std::clamp(f(numbers), -options.cut_off, options.cut_off));
-    if (!observer.Observe(without, &numbers)) return kInfinite;
-    f_without.push_back(std::clamp(f(numbers), -options.cut_off, options.cut_off));
+  auto values = Discriminate(with, without, options);
+  if (!values) return kInfinite;
+  std::vector<double>& f_with = values->with;
+  std::vector<double>& f_without = values->without;
+  for (std::vector<double>* all : {&f_with, &f_without}) {
+    for (double& value : *all) value = std::clamp(value, -options.cut_off, options.cut_off);
   }
   // In both directions: four bounds in total.
   const double failure = options.failure_probability / 4;
@@ -140,6 +177,26 @@ double LowerBoundOnRho(const Release& with, const Release& without, const AuditO
            std::log(MeanBounds(exp_q, range, failure).upper);
   };
   return std::max(divergence(f_with, f_without, 1), divergence(f_without, f_with, -1));
+}
+
+CurveBounds LowerBoundsOnCurve(const Release& with, const Release& without, double epsilon,
+                               const AuditOptions& options) {
+  const auto values = Discriminate(with, without, options);
+  if (!values) return {kInfinite, kInfinite};
+  // Both bounds either way round, each of two probabilities: eight in all.
+  const double failure = options.failure_probability / 8;
+  CurveBounds bounds;
+  const auto look = [&](const std::vector<double>& p, const std::vector<double>& q, double sign) {
+    const double likely = EventBounds(p, sign, 0, failure).lower;
+    const double unlikely = EventBounds(q, sign, 0, failure).upper;
+    bounds.mu = std::max(bounds.mu, NormalQuantile(likely) - NormalQuantile(unlikely));
+    bounds.delta = std::max(bounds.delta,
+                            EventBounds(p, sign, epsilon, failure).lower -
+                                std::exp(epsilon) * EventBounds(q, sign, epsilon, failure).upper);
+  };
+  look(values->with, values->without, 1);
+  look(values->without, values->with, -1);
+  return bounds;
 }
 
 }  // namespace residua::audit

@@ -66,7 +66,8 @@ class HostileMeasurementsTest : public FolderTest {
     MeasurementWriter writer("good.parquet", plan_);
     for (const AttributeSet& set : MeasuredSets(plan_.plan)) {
       const std::vector<int64_t> values(static_cast<size_t>(NumCellsInMemory(domain(), set)), 3);
-      writer.Write({set, values, IntegerNoiseVariance(plan_.plan, set)});
+      writer.Write(
+          {set, values, IntegerNoiseVariance(plan_.plan, set), ScaleBits(plan_.plan, set)});
     }
     writer.Finish();
   }
@@ -99,7 +100,7 @@ class HostileMeasurementsTest : public FolderTest {
     return "SELECT 0::BIGINT AS \"set\", 0::BIGINT AS part, " + attributes + " AS attributes, " +
            values +
            " AS \"values\", []::DECIMAL(38,0)[] AS wide_values, '1' AS variance, "
-           "'x' AS digest";
+           "'x' AS digest, 1::BIGINT AS scale";
   }
 
   static std::string ListOf(const std::string& value) {
@@ -216,7 +217,8 @@ TEST_F(HostileMeasurementsTest, VerifyingHoldsNoSetWhole) {
     MeasurementWriter writer("large.parquet", plan);
     for (const AttributeSet& set : MeasuredSets(plan.plan)) {
       const auto size = static_cast<size_t>(NumCellsInMemory(plan.plan.domain, set));
-      writer.Write({set, std::vector<int64_t>(size), IntegerNoiseVariance(plan.plan, set)});
+      writer.Write({set, std::vector<int64_t>(size), IntegerNoiseVariance(plan.plan, set),
+                    ScaleBits(plan.plan, set)});
     }
     writer.Finish();
   });

@@ -61,7 +61,7 @@ class MeasurementFileTest : public testing::Test {
 TEST_F(MeasurementFileTest, ReadsBackIdentical) {
   // Narrow and wide values, sets of one row and of several.
   for (const auto& [domain, pcost] :
-       {std::pair{"100,120,3", "1"}, std::pair{"100,120,3", "1e-29"}}) {
+       {std::pair{"100,120,3", "1"}, std::pair{"100,120,3", "1e-29"}, std::pair{"2,3", "8"}}) {
     const PlanFile plan = MakePlan(domain, pcost);
     const auto written = WriteMeasurement(plan);
     const MeasurementFile file(path_);
@@ -71,6 +71,8 @@ TEST_F(MeasurementFileTest, ReadsBackIdentical) {
     for (const auto& [set, residual] : written) {
       EXPECT_EQ(read.residuals.at(set).values, residual.values);
       EXPECT_EQ(read.residuals.at(set).noise_variance, residual.noise_variance);
+      EXPECT_EQ(read.residuals.at(set).scale_bits, residual.scale_bits);
+      EXPECT_EQ(residual.scale_bits, ScaleBits(plan.plan, set));
     }
     EXPECT_EQ(VerifyMeasurements(file), plan.plan.pcost);
   }
@@ -100,7 +102,7 @@ TEST_F(MeasurementFileTest, MissingSetsAreNoticed) {
   const PlanFile plan = MakePlan("3,4", "1");
   {
     MeasurementWriter writer(path_, plan);
-    writer.Write({{}, std::vector<int64_t>{5}, plan.plan.variances[0]});
+    writer.Write({{}, std::vector<int64_t>{5}, plan.plan.variances[0], plan.plan.scale_bits[0]});
     writer.Finish();
   }
   EXPECT_THROW(MeasurementFile(path_).ReadAll(), Error);
@@ -109,7 +111,7 @@ TEST_F(MeasurementFileTest, MissingSetsAreNoticed) {
 TEST_F(MeasurementFileTest, NoiseOtherThanThePlansIsRefused) {
   const PlanFile plan = MakePlan("3,4", "1");
   MeasurementWriter writer(path_, plan);
-  writer.Write({{}, std::vector<int64_t>{5}, plan.plan.variances[0] / 2});
+  writer.Write({{}, std::vector<int64_t>{5}, plan.plan.variances[0] / 2, plan.plan.scale_bits[0]});
   writer.Finish();
   try {
     VerifyMeasurements(MeasurementFile(path_));

@@ -111,9 +111,55 @@ TEST(PlanFileTest, VariancesThatAreNotPositiveAreRefused) {
   }
 }
 
+// As read from a file of format 1: without scales.
+PlanFile FirstFormat(PlanFile file) {
+  file.plan.scale_bits.clear();
+  file.plan.mu2.reset();
+  return file;
+}
+
+TEST(PlanFileTest, AFileOfFormat1IsReadAndWrittenAsItWas) {
+  const PlanFile file = FirstFormat(MakePlan());
+  const std::string text = PlanToJson(file);
+  EXPECT_NE(text.find("\"version\": 1"), std::string::npos);
+  for (const char* word : {"mu2", "scale", "Gaussian and", "budget_limits"}) {
+    EXPECT_EQ(text.find(word), std::string::npos) << word;
+  }
+  const PlanFile read = PlanFromJson(text, "plan.json");
+  EXPECT_EQ(read, file);
+  EXPECT_EQ(PlanToJson(read), text);
+  EXPECT_NE(PlanDigest(file.plan), PlanDigest(MakePlan().plan));
+  EXPECT_NO_THROW(VerifyPlan(read.plan));
+}
+
+// A cost on the curve that its noise does not have, or scales that were not planned, are refused
+// though words and digest fit.
+TEST(PlanFileTest, ForgedScalesAreRefused) {
+  const PlanFile file = MakePlan();
+  ASSERT_NO_THROW(VerifyPlan(PlanFromJson(PlanToJson(file), "plan.json").plan));
+  const auto is_refused = [&](const std::function<void(Plan*)>& forge) {
+    PlanFile forged = file;
+    forge(&forged.plan);
+    try {
+      VerifyPlan(PlanFromJson(PlanToJson(forged), "plan.json").plan);
+    } catch (const Error& error) {
+      return error.kind() == ErrorKind::kRefused;
+    }
+    return false;
+  };
+  EXPECT_TRUE(is_refused([](Plan* plan) { *plan->mu2 *= Rational(999999999, 1000000000); }));
+  EXPECT_TRUE(is_refused([](Plan* plan) { *plan->mu2 = plan->pcost; }));
+  EXPECT_TRUE(is_refused([](Plan* plan) { --plan->scale_bits[0]; }));
+  EXPECT_TRUE(is_refused([](Plan* plan) { ++plan->scale_bits[0]; }));
+  EXPECT_TRUE(is_refused([](Plan* plan) { plan->scale_bits[0] = -1; }));
+  EXPECT_TRUE(is_refused([](Plan* plan) { plan->scale_bits[0] = 1000000; }));
+  EXPECT_TRUE(is_refused([](Plan* plan) { plan->budget.limits = Accounting::kGaussian; }))
+      << "rho leaves room for pcost, and mu2 is above it";
+}
+
 // Their guarantee in words has all digits of a double, of an epsilon that could be a little low.
 TEST(PlanFileTest, TheWordsOfEarlierVersionsAreRead) {
-  const PlanFile file = MakePlan();
+  const PlanFile file = FirstFormat(MakePlan());
   nlohmann::ordered_json json = nlohmann::ordered_json::parse(PlanToJson(file));
   const auto read_with = [&](const GuaranteeText& guarantee) {
     json["privacy"]["guarantee"] =

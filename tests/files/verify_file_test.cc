@@ -25,14 +25,14 @@ class VerifyFileTest : public FolderTest {
 
 TEST_F(VerifyFileTest, TellsPlansFromMeasurements) {
   WritePlan("plan.json", plan_);
-  EXPECT_EQ(VerifyFile("plan.json").pcost, plan_.plan.pcost);
+  EXPECT_EQ(VerifyFile("plan.json").cost.pcost, plan_.plan.pcost);
   MeasurementWriter writer("m.parquet", plan_);
   Measure(plan_.plan,
           EncodedTable(plan_.plan.domain, {std::vector<uint8_t>{0}, std::vector<uint8_t>{1}}), {},
           [&](NoisyResidual&& residual) { writer.Write(residual); });
   writer.Finish();
   const VerifiedCost verified = VerifyFile("m.parquet");
-  EXPECT_EQ(verified.pcost, plan_.plan.pcost);
+  EXPECT_EQ(verified.cost.pcost, plan_.plan.pcost);
   EXPECT_EQ(verified.budget, plan_.plan.budget);
 }
 

@@ -279,5 +279,74 @@ TEST_F(LedgerTest, AddsUpCostsOfOneKindOfNeighboursOnly) {
   EXPECT_EQ(ledger.CurrentBalance().spent, 2);
 }
 
+Ledger::Spend SpendOf(const char* plan, const Rational& pcost, std::optional<Rational> mu2,
+                      Accounting limits) {
+  Ledger::Spend spend{pcost, 1e-9, plan, std::string(plan) + ".parquet", kOneRow};
+  spend.mu2 = std::move(mu2);
+  spend.limits = limits;
+  return spend;
+}
+
+constexpr Accounting kZcdp = Accounting::kZcdp;
+constexpr Accounting kGaussian = Accounting::kGaussian;
+
+// mu^2 adds up as rho does, each against its own grants, exactly.
+TEST_F(LedgerTest, BothCostsAddUp) {
+  Ledger ledger = Ledger::OpenOrCreate(path_, Rational(1, 3), kOneRow, kGaussian);
+  ledger.Reserve(SpendOf("a", Rational(1, 7), Rational(1, 6), kGaussian));
+  const Rational hair(1, 1000000000);
+  EXPECT_TRUE(Refused(ledger, SpendOf("b", Rational(1, 7), Rational(1, 6) + hair, kGaussian)));
+  EXPECT_TRUE(Refused(ledger, SpendOf("c", hair, std::nullopt, kZcdp)))
+      << "nothing was granted by zCDP, and zCDP alone is weaker than the curve";
+  ledger.Reserve(SpendOf("b", Rational(1, 7), Rational(1, 6), kZcdp));
+  const Ledger::Balance balance = ledger.CurrentBalance();
+  EXPECT_EQ(balance.granted, 0);
+  EXPECT_EQ(balance.granted_mu2, Rational(1, 3));
+  EXPECT_EQ(balance.spent, Rational(2, 7));
+  EXPECT_EQ(balance.spent_mu2, Rational(1, 3));
+  EXPECT_TRUE(Refused(ledger, SpendOf("d", hair, hair, kGaussian)));
+  const std::vector<LedgerEntry> entries = ledger.Entries();
+  EXPECT_EQ(entries[0].pcost, 0) << "for versions that know zCDP alone, nothing is granted";
+  EXPECT_EQ(entries[0].mu2, Rational(1, 3));
+  EXPECT_EQ(entries[1].mu2, Rational(1, 6));
+  EXPECT_EQ(entries[1].limits, kGaussian);
+}
+
+// Each spend is charged by its own plan's unit; what is left of zCDP pays for the curve too, and
+// not the other way round.
+TEST_F(LedgerTest, GrantsOfBothKinds) {
+  const Rational above(1000001, 1000000);  // mu2 is a little above pcost
+  Ledger ledger = Ledger::OpenOrCreate(path_, 1, kOneRow);
+  ledger.Reserve(SpendOf("rho", 1, above, kZcdp));
+  EXPECT_TRUE(Refused(ledger, SpendOf("epsilon", Rational(1, 30), Rational(1, 30), kGaussian)));
+  ledger.Grant(Rational(1, 30), "a second question", kGaussian);
+  EXPECT_TRUE(Refused(ledger, SpendOf("old", Rational(1, 30), std::nullopt, kZcdp)));
+  ledger.Reserve(SpendOf("epsilon", Rational(1, 31), Rational(1, 30), kGaussian));
+  ledger.Grant(Rational(1, 2), "a third", kZcdp);
+  ledger.Reserve(SpendOf("epsilon 2", Rational(1, 4), Rational(1, 4), kGaussian));
+  ledger.Reserve(SpendOf("old", Rational(1, 4), std::nullopt, kZcdp));
+  EXPECT_TRUE(Refused(ledger, SpendOf("more", Rational(1, 1000), Rational(1, 1000), kGaussian)));
+  EXPECT_EQ(SpentInWords(ledger.CurrentBalance()),
+            "rho 0.76613 and mu^2 1.28334 spent, of rho 0.75 and mu^2 0.0333333 granted");
+}
+
+// Its grants and spends are by zCDP, and new ones join them.
+TEST_F(LedgerTest, ALedgerOfEarlierVersionsGoesOn) {
+  {
+    Ledger ledger = Ledger::OpenOrCreate(path_, 1, kOneRow);
+    ledger.Reserve({Rational(1, 2), 1e-9, "old", "m", kOneRow});
+  }
+  for (const char* column : {"mu2", "limits"}) {
+    Sql(fmt::format("ALTER TABLE entries DROP COLUMN {}", column));
+  }
+  Ledger ledger = Ledger::Open(path_);
+  EXPECT_EQ(ledger.Entries()[1].mu2, std::nullopt);
+  EXPECT_EQ(ledger.Entries()[1].limits, kZcdp);
+  EXPECT_TRUE(Refused(ledger, SpendOf("a", Rational(51, 100), Rational(51, 100), kGaussian)));
+  ledger.Reserve(SpendOf("a", Rational(1, 2), Rational(51, 100), kZcdp));
+  EXPECT_EQ(ledger.CurrentBalance().spent, 1);
+  EXPECT_EQ(ledger.CurrentBalance().spent_mu2, Rational(51, 100));
+}
+
 }  // namespace
 }  // namespace residua

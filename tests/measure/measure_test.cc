@@ -58,14 +58,19 @@ void MeasureWith(DeterministicBits* bits, const MeasurablePlan& plan, const Enco
       plan, table, options, [bits]() -> BitSource& { return *bits; }, visit);
 }
 
-// The true integer residuals of every measured set.
+// Of the noise that is drawn, on the set's lattice.
+Rational DrawnVariance(const Plan& plan, const AttributeSet& set) {
+  return IntegerNoiseVariance(plan, set) * (Integer(1) << (2U * ScaleBits(plan, set)));
+}
+
+// The true integer residuals of every measured set, on its lattice.
 std::map<AttributeSet, std::vector<int64_t>> TrueResiduals(const Plan& plan,
                                                            const EncodedTable& table) {
   std::map<AttributeSet, std::vector<int64_t>> residuals;
   CountMarginals(table, plan.domain, MeasuredSets(plan), {}, [&](TrueMarginal&& marginal) {
     const AttributeSet set = marginal.attributes();
-    const TrueResidual residual =
-        ResidualTransform(plan.domain, MatrixOfAttributes(plan)).Apply(std::move(marginal));
+    const TrueResidual residual = ResidualTransform(plan.domain, MatrixOfAttributes(plan))
+                                      .Apply(std::move(marginal), ScaleBits(plan, set));
     residuals[set] = std::get<std::vector<int64_t>>(TrueCounts::Values(residual));
   });
   return residuals;
@@ -91,7 +96,7 @@ void CheckNoise(const Domain& domain) {
   EXPECT_EQ(noise.size(), 8u);
   int num_powerful = 0;
   for (const auto& [set, samples] : noise) {
-    const Rational variance = IntegerNoiseVariance(plan, set);
+    const Rational variance = DrawnVariance(plan, set);
     EXPECT_TRUE(FitsDiscreteGaussian(samples, variance, kAlpha)) << SetName(domain, set);
     if (samples.size() < 300000) continue;  // too few for the power below
     ++num_powerful;
@@ -126,7 +131,8 @@ TEST(MeasureTest, BaseMechanismsHaveTheirCovariance) {
       if (samples.size() == 0) samples.resize(static_cast<long>(values.size()), kTrials);
       for (size_t k = 0; k < values.size(); ++k) {
         samples(static_cast<long>(k), trial) =
-            static_cast<double>(values[k] - truth.at(residual.attributes)[k]);
+            std::ldexp(static_cast<double>(values[k] - truth.at(residual.attributes)[k]),
+                       -residual.scale_bits);
       }
     });
   }
@@ -190,7 +196,7 @@ double ReleaseDivergence(const Plan& plan, const EncodedTable& one, const Encode
   const auto b = TrueResiduals(plan, other);
   double divergence = 0;
   for (const auto& [set, values] : a) {
-    const double variance = IntegerNoiseVariance(plan, set).get_d() * scale;
+    const double variance = DrawnVariance(plan, set).get_d() * scale;
     for (size_t k = 0; k < values.size(); ++k) {
       const int64_t shift = values[k] - b.at(set)[k];
       if (shift != 0) divergence += RenyiDivergence(shift, variance, alpha);

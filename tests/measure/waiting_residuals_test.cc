@@ -13,7 +13,8 @@ namespace {
 
 // Of a set of k attributes, 3 k + 1 values; wide for every other set.
 NoisyResidual ResidualOf(const AttributeSet& set, size_t turn) {
-  NoisyResidual residual{set, {}, Rational(static_cast<long>(turn + 1), 7)};
+  NoisyResidual residual{
+      set, {}, Rational(static_cast<long>(turn + 1), 7), static_cast<int>(turn % 20)};
   if (turn % 2 == 1) residual.values = std::vector<Int128>();
   std::visit(
       [&](auto& values) {
@@ -42,6 +43,7 @@ TEST(WaitingResidualsTest, AnyOrderBecomesThePlans) {
       EXPECT_EQ(residual.attributes, expected.attributes);
       EXPECT_EQ(residual.values, expected.values);
       EXPECT_EQ(residual.noise_variance, expected.noise_variance);
+      EXPECT_EQ(residual.scale_bits, expected.scale_bits);
       ++next;
     };
     // From none in memory to all.

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "residua/noise/big_float.h"
+#include "residua/base/big_float.h"
 #include "tests/oracle/deterministic_bits.h"
 #include "tests/oracle/gaussian_density.h"
 

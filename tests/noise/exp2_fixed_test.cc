@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "residua/noise/big_float.h"
+#include "residua/base/big_float.h"
 #include "tests/oracle/deterministic_bits.h"
 #include "tests/oracle/gaussian_density.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "residua/noise/big_float.h"
+#include "residua/base/big_float.h"
 
 namespace residua {
 namespace {

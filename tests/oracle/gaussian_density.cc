@@ -1,6 +1,6 @@
 #include "tests/oracle/gaussian_density.h"
 
-#include "residua/noise/big_float.h"
+#include "residua/base/big_float.h"
 
 namespace residua {
 namespace {

@@ -1,6 +1,6 @@
 #include "tests/oracle/zcdp_bound.h"
 
-#include "residua/noise/big_float.h"
+#include "residua/base/big_float.h"
 
 namespace residua::oracle {
 namespace {

@@ -34,8 +34,9 @@ TEST(BudgetTest, CostsBeyondAnyNoiseAreBadInput) {
     EXPECT_EQ(KindOf([&] { BudgetFromEpsilon(value, 1e-9); }), ErrorKind::kBadInput) << text;
   }
   for (const char* text : {"1e100", "1e-100"}) {
-    const Guarantee guarantee = GuaranteeOf(BudgetFromPcost(Number(text)).pcost, 1e-9);
-    EXPECT_TRUE(std::isfinite(guarantee.mu) && guarantee.mu > 0) << text;
+    const Rational pcost = BudgetFromPcost(Number(text)).pcost;
+    const Guarantee guarantee = GuaranteeOf({pcost, pcost, 1}, 1e-9);
+    EXPECT_TRUE(std::isfinite(*guarantee.mu) && *guarantee.mu > 0) << text;
     EXPECT_TRUE(std::isfinite(guarantee.epsilon)) << text;
   }
 }
@@ -48,7 +49,7 @@ TEST(BudgetTest, EpsilonHoldsAtTheDeltaThatIsPrinted) {
     // At a double not above the decimal.
     const double below = ToDoubleDown(Number(text));
     for (const char* pcost : {"1e-6", "0.001", "0.3", "1", "50", "1e6"}) {
-      EXPECT_GE(Rational(GuaranteeOf(Number(pcost), delta).epsilon),
+      EXPECT_GE(Rational(GuaranteeOf({Number(pcost)}, delta).epsilon),
                 oracle::EpsilonFromZcdp(ToDoubleDown(Number(pcost) / 2), below))
           << text << " " << pcost;
     }
@@ -57,9 +58,9 @@ TEST(BudgetTest, EpsilonHoldsAtTheDeltaThatIsPrinted) {
 }
 
 TEST(BudgetTest, NoGuaranteeIsStatedForImpossibleCosts) {
-  EXPECT_EQ(KindOf([] { GuaranteeOf(-1, 1e-9); }), ErrorKind::kRefused);
-  EXPECT_EQ(KindOf([] { GuaranteeOf(Number("1e5000"), 1e-9); }), ErrorKind::kRefused);
-  EXPECT_EQ(GuaranteeOf(0, 1e-9).rho, 0);
+  EXPECT_EQ(KindOf([] { GuaranteeOf({-1}, 1e-9); }), ErrorKind::kRefused);
+  EXPECT_EQ(KindOf([] { GuaranteeOf({Number("1e5000")}, 1e-9); }), ErrorKind::kRefused);
+  EXPECT_EQ(GuaranteeOf({0}, 1e-9).rho, 0);
 }
 
 }  // namespace

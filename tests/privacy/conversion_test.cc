@@ -10,6 +10,7 @@
 #include "residua/base/error.h"
 #include "residua/privacy/budget.h"
 #include "residua/privacy/exact_cost.h"
+#include "residua/privacy/gaussian_curve.h"
 #include "tests/oracle/zcdp_bound.h"
 
 namespace residua {
@@ -27,14 +28,6 @@ double DeltaFromZcdpOnGrid(double rho, double epsilon) {
     if (delta < best) best = delta;
   }
   return best;
-}
-
-// The tail of the standard normal by numerical integration of the density.
-double UpperTail(double x) {
-  double sum = 0;
-  const double step = 1e-4;
-  for (double t = x + step / 2; t < x + 12; t += step) sum += std::exp(-t * t / 2) * step;
-  return sum / std::sqrt(2 * M_PI);
 }
 
 TEST(ZcdpTest, EpsilonMeetsTheBoundAtItsDelta) {
@@ -104,36 +97,6 @@ TEST(ZcdpTest, RoundTripsOnTheSafeSide) {
   }
 }
 
-TEST(GaussianTest, DeltaIsTheGaussianCurve) {
-  for (const double mu : {0.1, 0.5, 1.0, 3.0}) {
-    for (const double epsilon : {0.0, 0.1, 1.0, 4.0}) {
-      const double expected =
-          UpperTail(epsilon / mu - mu / 2) - std::exp(epsilon) * UpperTail(epsilon / mu + mu / 2);
-      EXPECT_NEAR(GaussianDelta(mu, epsilon), expected, 1e-8) << mu << " " << epsilon;
-      EXPECT_GE(GaussianDelta(mu, epsilon), expected - 1e-9);
-    }
-  }
-}
-
-TEST(GaussianTest, RoundTripsAndFarTails) {
-  for (const double mu : {1e-3, 0.1, 1.0, 10.0, 100.0}) {
-    for (const double delta : {1e-3, 1e-9}) {
-      const double epsilon = EpsilonFromGaussian(mu, delta);
-      EXPECT_LE(GaussianDelta(mu, epsilon), delta);
-      if (epsilon > 0) {
-        EXPECT_GT(GaussianDelta(mu, epsilon * (1 - 1e-6)), delta);
-        EXPECT_NEAR(GaussianFromEpsilon(epsilon, delta) / mu, 1, 1e-6);
-      }
-    }
-  }
-}
-
-TEST(GaussianTest, DiscretePromiseIsWeakerThanTheContinuousOne) {
-  for (const double pcost : {0.01, 1.0, 9.0}) {
-    EXPECT_GT(EpsilonFromZcdp(pcost / 2, 1e-9), EpsilonFromGaussian(std::sqrt(pcost), 1e-9));
-  }
-}
-
 TEST(ConversionTest, NotANumberNeverBecomesAPromise) {
   EXPECT_TRUE(std::isnan(EpsilonFromZcdp(kNaN, 1e-9)));
   EXPECT_TRUE(std::isnan(EpsilonFromZcdp(1, kNaN)));
@@ -141,9 +104,6 @@ TEST(ConversionTest, NotANumberNeverBecomesAPromise) {
   EXPECT_TRUE(std::isnan(EpsilonFromZcdp(1, 0)));
   EXPECT_TRUE(std::isnan(EpsilonFromZcdp(1, 1)));
   EXPECT_TRUE(std::isnan(ZcdpFromEpsilon(kNaN, 1e-9)));
-  EXPECT_TRUE(std::isnan(GaussianDelta(kNaN, 1)));
-  EXPECT_TRUE(std::isnan(EpsilonFromGaussian(kNaN, 1e-9)));
-  EXPECT_TRUE(std::isnan(GaussianFromEpsilon(INFINITY, 1e-9)));
 }
 
 TEST(BudgetTest, UnitsAgree) {
@@ -151,18 +111,51 @@ TEST(BudgetTest, UnitsAgree) {
   EXPECT_EQ(BudgetFromPcost(third).pcost, third);
   EXPECT_EQ(BudgetFromRho(third).pcost, Rational(2, 3));
   EXPECT_EQ(BudgetFromMu(third).pcost, Rational(1, 9));
+  for (const Budget& by_zcdp : {BudgetFromPcost(third), BudgetFromRho(third)}) {
+    EXPECT_EQ(by_zcdp.limits, Accounting::kZcdp);
+  }
+  for (const Budget& on_curve : {BudgetFromMu(third), BudgetFromEpsilon(1, 1e-9)}) {
+    EXPECT_EQ(on_curve.limits, Accounting::kGaussian);
+  }
+}
+
+// 0.0331148304902 is the curve's mu^2 at (1, 1e-9); zCDP's conversion gives 0.02995.
+TEST(BudgetTest, EpsilonBuysTheGaussianCurveAndNotMore) {
   const Budget budget = BudgetFromEpsilon(1, 1e-9);
-  const Guarantee guarantee = GuaranteeOf(budget.pcost, 1e-9);
-  EXPECT_LE(guarantee.epsilon, 1);
-  EXPECT_GT(guarantee.epsilon, 1 - 1e-9);
+  EXPECT_LT(budget.pcost, ParseRational("0.033114830491", "mu2"));
+  EXPECT_GT(budget.pcost, ParseRational("0.033114830490", "mu2"));
+  for (const Integer& num_integers : {Integer(1), MostMeasuredIntegers()}) {
+    const Guarantee guarantee = GuaranteeOf({budget.pcost, budget.pcost, num_integers}, 1e-9);
+    EXPECT_LE(guarantee.epsilon, 1);
+    EXPECT_GT(guarantee.epsilon, 1 - 1e-12);
+    // The same noise by zCDP alone.
+    EXPECT_GT(GuaranteeOf({budget.pcost}, 1e-9).epsilon, 1.04);
+  }
+  // Where integer noise takes more from the curve than there is, zCDP decides.
+  const Budget tiny = BudgetFromEpsilon(ParseRational("1e-30", "epsilon"), 1e-9);
+  EXPECT_EQ(tiny.limits, Accounting::kZcdp);
+  EXPECT_LE(GuaranteeOf({tiny.pcost}, 1e-9).epsilon, 1e-30);
 }
 
 TEST(BudgetTest, GuaranteesRoundUp) {
-  const Guarantee guarantee = GuaranteeOf(Rational(1, 3), 1e-9);
+  const Guarantee guarantee = GuaranteeOf({Rational(1, 3), Rational(2, 5), 7}, 1e-9);
   EXPECT_GE(Rational(guarantee.pcost), Rational(1, 3));
   EXPECT_GE(Rational(guarantee.rho), Rational(1, 6));
-  EXPECT_GE(Rational(guarantee.mu) * Rational(guarantee.mu), Rational(1, 3));
-  EXPECT_EQ(GuaranteeOf(1, 1e-9).mu, 1.0);
+  EXPECT_GE(Rational(*guarantee.mu) * Rational(*guarantee.mu), Rational(2, 5));
+  EXPECT_EQ(GuaranteeOf({1, 1, 1}, 1e-9).mu, 1.0);
+  EXPECT_EQ(GuaranteeOf({1, Rational(9, 4), 1}, 1e-9).mu, 1.5);
+}
+
+// Noise too small for the curve, or too many integers: the promise of zCDP alone.
+TEST(BudgetTest, ZcdpIsPromisedWhereTheCurveIsNot) {
+  const double epsilon = EpsilonFromZcdp(0.5, 1e-9);
+  const Guarantee small = GuaranteeOf({1}, 1e-9);
+  EXPECT_FALSE(small.mu);
+  EXPECT_EQ(small.epsilon, epsilon);
+  const Guarantee many = GuaranteeOf({1, 1, Integer(1) << 200}, 1e-9);
+  EXPECT_FALSE(many.mu);
+  EXPECT_EQ(many.epsilon, epsilon);
+  EXPECT_LT(GuaranteeOf({1, 1, 1}, 1e-9).epsilon, epsilon);
 }
 
 TEST(BudgetTest, RefusesWhatIsNotABudget) {

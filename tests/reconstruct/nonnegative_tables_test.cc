@@ -301,12 +301,13 @@ DenseFit MakeDenseFit(const SmallRelease& release, const NonnegativeTables& resu
     const auto larger = std::find_if(result.tables.begin(), result.tables.end(),
                                      [&](const AttributeSet& t) { return IsPartOf(set, t); });
     const NoisyResidual& residual = release.residuals.at(set);
-    const double scale = 1 / std::sqrt(DiscreteGaussianVariance(residual.noise_variance));
+    const double scale = 1 / std::sqrt(TrueVarianceOf(residual));
     Eigen::VectorXd y =
-        scale * Eigen::Map<const Eigen::Matrix<int64_t, Eigen::Dynamic, 1>>(
-                    std::get<std::vector<int64_t>>(residual.values).data(),
-                    static_cast<int64_t>(std::get<std::vector<int64_t>>(residual.values).size()))
-                    .cast<double>();
+        std::ldexp(scale, -residual.scale_bits) *
+        Eigen::Map<const Eigen::Matrix<int64_t, Eigen::Dynamic, 1>>(
+            std::get<std::vector<int64_t>>(residual.values).data(),
+            static_cast<int64_t>(std::get<std::vector<int64_t>>(residual.values).size()))
+            .cast<double>();
     const Eigen::MatrixXd rows = scale * KroneckerIn(release, *larger, set, [&](int i) {
                                    return DenseMatrixOf(release.bases[static_cast<size_t>(i)]);
                                  });

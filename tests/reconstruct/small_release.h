@@ -70,6 +70,16 @@ inline Eigen::MatrixXd DenseMatrixOf(const ResidualBasis& basis) {
   return dense;
 }
 
+// What a measured integer stands for, and the true variance of its noise in that unit.
+inline double ValueOf(const NoisyResidual& residual, size_t k) {
+  const auto& values = std::get<std::vector<int64_t>>(residual.values);
+  return std::ldexp(static_cast<double>(values[k]), -residual.scale_bits);
+}
+inline double TrueVarianceOf(const NoisyResidual& residual) {
+  const Rational drawn = residual.noise_variance * (Integer(1) << (2U * residual.scale_bits));
+  return std::ldexp(DiscreteGaussianVariance(drawn), -2 * residual.scale_bits);
+}
+
 // A table small enough to write down, what is measured of it, and the same as dense matrices.
 struct SmallRelease {
   Domain domain;
@@ -78,6 +88,7 @@ struct SmallRelease {
   std::vector<double> histogram;   // over the whole domain
   std::map<AttributeSet, std::vector<int64_t>> true_residuals;
   std::map<AttributeSet, Rational> noise_variances;
+  std::map<AttributeSet, int> scale_bits;  // of the lattice; sets that are not here have 0
   std::map<AttributeSet, NoisyResidual> residuals;
 
   // kron over the attributes of (factor(i) if i is in the set, else ones).
@@ -110,12 +121,16 @@ struct SmallRelease {
   void Measure(BitSource* bits) {
     for (const AttributeSet& set : sets) {
       std::vector<int64_t> values = true_residuals.at(set);
+      const auto scaled = scale_bits.find(set);
+      const int scale = scaled == scale_bits.end() ? 0 : scaled->second;
+      for (int64_t& value : values) value *= int64_t{1} << scale;
       if (bits != nullptr) {
         std::vector<int64_t> noise(values.size());
-        SampleDiscreteGaussian(noise_variances.at(set), *bits, std::span(noise));
+        SampleDiscreteGaussian(noise_variances.at(set) * (Integer(1) << (2U * scale)), *bits,
+                               std::span(noise));
         for (size_t k = 0; k < values.size(); ++k) values[k] += noise[k];
       }
-      residuals[set] = {set, values, noise_variances.at(set)};
+      residuals[set] = {set, values, noise_variances.at(set), scale};
     }
   }
 };
@@ -151,6 +166,8 @@ inline SmallRelease MakeSmallRelease(const std::vector<int64_t>& sizes,
     release.true_residuals[set] = std::get<std::vector<int64_t>>(TrueCounts::Values(residual));
     release.noise_variances[set] = Rational(static_cast<long>(1 + random() % 400), 8);
     release.noise_variances[set].canonicalize();
+    // Two of three sets are on finer lattices.
+    release.scale_bits[set] = static_cast<int>(release.sets.size() % 3) * 5;
   }
   return release;
 }
@@ -185,7 +202,7 @@ struct DenseProblem {
 inline DenseProblem MakeDenseProblem(const SmallRelease& release) {
   DenseProblem problem;
   for (const auto& [set, residual] : release.residuals) {
-    const double scale = 1 / std::sqrt(DiscreteGaussianVariance(residual.noise_variance));
+    const double scale = 1 / std::sqrt(TrueVarianceOf(residual));
     const Eigen::MatrixXd rows = release.Kronecker(set, [&](int i) {
       return DenseMatrixOf(release.bases[static_cast<size_t>(i)]);
     }) * scale;
@@ -193,9 +210,8 @@ inline DenseProblem MakeDenseProblem(const SmallRelease& release) {
     problem.matrix.conservativeResize(before + rows.rows(), rows.cols());
     problem.matrix.bottomRows(rows.rows()) = rows;
     problem.values.conservativeResize(before + rows.rows());
-    const auto& values = std::get<std::vector<int64_t>>(residual.values);
     for (int64_t k = 0; k < rows.rows(); ++k) {
-      problem.values[before + k] = static_cast<double>(values[static_cast<size_t>(k)]) * scale;
+      problem.values[before + k] = ValueOf(residual, static_cast<size_t>(k)) * scale;
     }
   }
   return problem;

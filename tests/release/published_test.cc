@@ -170,8 +170,14 @@ TEST_F(PublishedTest, SetsInMemoryAreInThePlansOrder) {
 
 TEST_F(PublishedTest, AWriterTakesSetsInThePlansOrderAlone) {
   const PlanFile plan = PlanFor("3,4", "<=2", "1");
-  const NoisyResidual first{{0}, std::vector<int64_t>(3), IntegerNoiseVariance(plan.plan, {0})};
-  const NoisyResidual second{{1}, std::vector<int64_t>(4), IntegerNoiseVariance(plan.plan, {1})};
+  const NoisyResidual first{{0},
+                            std::vector<int64_t>(3),
+                            IntegerNoiseVariance(plan.plan, {0}),
+                            ScaleBits(plan.plan, {0})};
+  const NoisyResidual second{{1},
+                             std::vector<int64_t>(4),
+                             IntegerNoiseVariance(plan.plan, {1}),
+                             ScaleBits(plan.plan, {1})};
   MeasurementWriter writer("m.parquet", plan);
   writer.Write(second);
   EXPECT_THROW(writer.Write(first), Error);
@@ -183,7 +189,7 @@ TEST_F(PublishedTest, AWriterChoosesTheWidthByTheValues) {
   const auto width_of = [&](Int128 value) {
     fs::remove("m.parquet");
     MeasurementWriter writer("m.parquet", plan);
-    writer.Write({{}, std::vector<Int128>{value}, plan.plan.variances[0]});
+    writer.Write({{}, std::vector<Int128>{value}, plan.plan.variances[0], plan.plan.scale_bits[0]});
     writer.Finish();
     return MeasurementFile("m.parquet").ReadAll().residuals.at({}).values.index();
   };

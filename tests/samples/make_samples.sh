@@ -61,12 +61,35 @@ null = true
 [workload]
 marginals = 2
 TOML
+# A budget on the Gaussian curve, so large that every set is measured on a finer lattice.
+cp people.csv curve.csv
+cat > curve.toml <<'TOML'
+[data]
+source = "curve.csv"
+[privacy]
+epsilon = 8
+delta = 1e-6
+[attributes.sex]
+values = ["f", "m"]
+null = true
+[attributes.age]
+integers = [0, 11]
+queries = "prefix"
+[workload]
+marginals = "<=2"
+TOML
 
 "$residua" plan people.toml --basis-cache bases.json > /dev/null
 "$residua" release people.toml -o release --yes > /dev/null 2>&1
 "$residua" plan wide.toml -o wide.json > /dev/null
 "$residua" measure wide.json -o wide.parquet > /dev/null 2>&1
 "$residua" tables wide.parquet --digits full -o wide_tables > /dev/null
+"$residua" plan curve.toml -o curve.json > /dev/null
+"$residua" measure curve.json -o curve.parquet > /dev/null 2>&1
+"$residua" tables curve.parquet --digits full -o curve_tables > /dev/null
+"$residua" ledger grant --ledger curve.csv.ledger --epsilon 1 --delta 1e-9 --reason 'a second question' > /dev/null
+"$residua" ledger --ledger curve.csv.ledger --json > curve_ledger.json
+"$residua" verify curve.parquet --json > curve_verified.json
 "$residua" ledger grant --ledger people.csv.ledger --rho 1/7 --reason 'a second question' > /dev/null
 "$residua" plan people.toml --rho 1/5 -o too_dear.json > /dev/null
 "$residua" measure too_dear.json -o never.parquet > /dev/null 2>&1 && { echo "an overspend was allowed" >&2; exit 1; }

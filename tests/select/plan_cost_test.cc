@@ -9,6 +9,7 @@
 #include <random>
 
 #include "residua/base/error.h"
+#include "residua/privacy/gaussian_curve.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/select.h"
 #include "residua/text/choice_text.h"
@@ -165,6 +166,62 @@ TEST(PlanCost, AWrongOneIsNotVerified) {
   Plan other = plan;
   other.protection = {};
   EXPECT_THROW(VerifyPlan(other), Error);
+}
+
+// An (epsilon, delta) budget buys the curve's mu^2 within 0.2 % and never more, whatever is
+// protected; the cost is that of the dense privacy cost matrix at variances less kTau2.
+TEST(PlanCost, OnTheGaussianCurve) {
+  const Budget budget = BudgetFromEpsilon(1, 1e-9);
+  EXPECT_NEAR(budget.pcost.get_d(), 0.0331148304902, 1e-12);
+  for (const Protection& protection : {Protection{}, Person(), ReplaceOne()}) {
+    for (const char* domain : {"2,3", "2*4", "5:prefix,3", "4:range,2"}) {
+      const Plan plan = Select({ParseDomain(domain),
+                                {ParseMarginalRules("<=2"), {}},
+                                ParseObjective("sum-variance"),
+                                budget,
+                                protection});
+      ASSERT_NO_THROW(VerifyPlan(plan)) << domain;
+      EXPECT_LE(*plan.mu2, budget.pcost) << domain;
+      EXPECT_GT(plan.mu2->get_d(), budget.pcost.get_d() * (1 - 2e-3)) << domain;
+      EXPECT_GT(*plan.mu2, plan.pcost) << domain;
+      EXPECT_LT(plan.mu2->get_d(), plan.pcost.get_d() * (1 + 1.1e-6)) << domain;
+      const Guarantee guarantee = GuaranteeOf(plan);
+      EXPECT_LE(guarantee.epsilon, 1) << domain;
+      EXPECT_GT(guarantee.epsilon, 0.999) << domain;
+      EXPECT_GE(Rational(*guarantee.mu) * Rational(*guarantee.mu), *plan.mu2);
+      // Independently: every variance less what kTau2 is of it.
+      Plan reduced = plan;
+      for (size_t k = 0; k < plan.variances.size(); ++k) {
+        const auto orbit = plan.mechanisms[static_cast<int64_t>(k)];
+        Rational factor = Integer(1) << (2U * plan.scale_bits[k]);
+        for (const int c : orbit) factor *= plan.bases[static_cast<size_t>(c)].variance_factor;
+        EXPECT_GE(plan.variances[k] * factor, Rational(4000000)) << "kTau2 costs a millionth";
+        EXPECT_TRUE(plan.scale_bits[k] == 0 || plan.variances[k] * factor < 16000000) << "no finer";
+        reduced.variances[k] -= kTau2 / factor;
+      }
+      if (protection.neighbours == kReplaceOne &&
+          std::string_view(domain).find(':') != std::string_view::npos) {
+        continue;  // bounded, not attained
+      }
+      const double rows = static_cast<double>(protection.max_rows);
+      const double attained =
+          protection.neighbours == kReplaceOne
+              ? MostExpensivePair(reduced)
+              : rows * rows * oracle::PrivacyCostMatrix(reduced).diagonal().maxCoeff();
+      EXPECT_NEAR(plan.mu2->get_d() / attained, 1, 1e-10) << domain;
+    }
+  }
+}
+
+// Of many different sets the cost stays short, so that it is exact and quick to add up.
+TEST(PlanCost, OnTheCurveIsAShortNumber) {
+  std::string domain = "2";
+  for (int size = 3; size < 32; ++size) domain += "," + std::to_string(size);
+  const Plan plan = Select(
+      {ParseDomain(domain), {ParseMarginalRules("<=2"), {}}, {}, BudgetFromMu(Rational(1, 3))});
+  EXPECT_LT(ToString(*plan.mu2).size(), 120u);
+  EXPECT_LE(*plan.mu2, Rational(1, 9));
+  EXPECT_NO_THROW(VerifyPlan(plan));
 }
 
 // What VerifyPlan says of it; nothing if it accepts it.

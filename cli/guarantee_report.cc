@@ -1,0 +1,28 @@
+#include "cli/guarantee_report.h"
+
+#include <fmt/format.h>
+
+namespace residua::cli {
+
+std::string GuaranteeInWords(const Guarantee& guarantee) {
+  const std::string mu =
+      guarantee.mu ? fmt::format(" mu {} (Gaussian DP),", TextAbove(*guarantee.mu)) : "";
+  return fmt::format("rho {} (zCDP),{} epsilon {} at delta {}", TextAbove(guarantee.rho), mu,
+                     TextAbove(guarantee.epsilon), DeltaText(guarantee.delta));
+}
+
+void AddGuarantee(const Guarantee& guarantee, nlohmann::ordered_json* json) {
+  (*json)["rho"] = guarantee.rho;
+  (*json)["mu"] = guarantee.mu ? nlohmann::ordered_json(*guarantee.mu) : nullptr;
+  (*json)["epsilon"] = guarantee.epsilon;
+  (*json)["delta"] = guarantee.delta;
+}
+
+void AddBalance(const Ledger::Balance& balance, nlohmann::ordered_json* json) {
+  (*json)["spent_rho"] = ToDoubleUp(balance.spent / 2);
+  (*json)["granted_rho"] = ToDoubleDown(balance.granted / 2);
+  (*json)["spent_mu2"] = ToDoubleUp(balance.spent_mu2);
+  (*json)["granted_mu2"] = ToDoubleDown(balance.granted_mu2);
+}
+
+}  // namespace residua::cli
