@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "residua/base/big_float.h"
+#include "residua/privacy/conversion.h"
 
 namespace residua {
 namespace {
@@ -83,6 +84,27 @@ double LastThatHolds(double low, double high, const Holds& holds) {
   return std::bit_cast<double>(inside);
 }
 
+// The epsilon at which the curve is about `delta`, for a start: the secant method on the logarithm
+// of the curve, which is nearly straight, from the epsilon of zCDP on.
+double ApproximateEpsilon(double mu, double delta) {
+  const auto excess = [&](double epsilon) {
+    return std::log(GaussianDelta(mu, epsilon)) - std::log(delta);
+  };
+  double before = EpsilonFromZcdp(mu * mu / 2, delta);
+  double epsilon = 0.96 * before;
+  double excess_before = excess(before);
+  for (int step = 0; step < 10; ++step) {
+    const double now = excess(epsilon);
+    if (std::fabs(now) < 1e-14 || now == excess_before) break;
+    const double next = epsilon - now * (epsilon - before) / (now - excess_before);
+    if (!(next > 0) || !std::isfinite(next)) break;
+    before = epsilon;
+    excess_before = now;
+    epsilon = next;
+  }
+  return epsilon;
+}
+
 // Beyond every mu and epsilon of a cost up to 1e100.
 constexpr double kLargestMu = 1e60;
 constexpr double kLargestEpsilon = 1e200;
@@ -117,8 +139,16 @@ double EpsilonFromGaussian(double mu, double delta) {
   if (!DeltaIsAtMost(mu, kLargestEpsilon, delta)) {
     return std::numeric_limits<double>::infinity();
   }
-  const double below = LastThatHolds(
-      0, kLargestEpsilon, [&](double epsilon) { return !(GaussianDelta(mu, epsilon) <= delta); });
+  const auto is_below = [&](double epsilon) { return !DeltaIsAtMost(mu, epsilon, delta); };
+  // Mostly within some units of the last place of the start; all that is possible otherwise.
+  const double start = ApproximateEpsilon(mu, delta);
+  double low = start * (1 - 0x1p-46);
+  double high = start * (1 + 0x1p-46);
+  if (!(low > 0) || !(high < kLargestEpsilon) || !is_below(low) || is_below(high)) {
+    low = 0;
+    high = kLargestEpsilon;
+  }
+  const double below = LastThatHolds(low, high, is_below);
   return std::nextafter(below, kLargestEpsilon);
 }
 
