@@ -32,6 +32,9 @@ constexpr double kLongestStep = 2;
 constexpr double kLeastEigenvalue = 1e-26;
 // Variances are positive in exact arithmetic; differences of running sums may cancel below this.
 constexpr double kLeastVariance = 1e-9;
+// A solution starts with no query further than this below the largest, in logarithms: those that
+// vanished at the trade-off before would not come back within the steps there are.
+constexpr double kWidestStart = 3;
 // 1 + eta 1^T V^-1 1 is kept above this.
 constexpr double kLeastDefiniteness = 1e-6;
 
@@ -214,6 +217,7 @@ double StrategySolver::Evaluate(double trade_off, Evaluation* at) const {
 Strategy StrategySolver::Solve(double trade_off, double tolerance, int max_iterations) {
   const Index num_cells = log_lambda_.size();
   const bool max = goal_ == StrategyGoal::kMax;
+  if (max) log_weight_ = log_weight_.cwiseMax(log_weight_.maxCoeff() - kWidestStart);
   Accelerator accelerator;
   Evaluation at;
   Evaluation best;

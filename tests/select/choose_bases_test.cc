@@ -164,6 +164,28 @@ TEST(ChooseBasesTest, WithinOneAndAHalfPercentOfTheLeastMaximum) {
   EXPECT_LE(loss("5:prefix*3", 2), 6.219 * 1.015);
 }
 
+// The bounds of the least maximum of one table multiply over its attributes: nuclear norms do, and
+// so do variances and privacy costs.
+TEST(ChooseBasesTest, QueriesThatVanishedAtOneTradeOffComeBack) {
+  struct Case {
+    int64_t size;
+    int64_t count;
+  };
+  for (const Case& c : {Case{4, 2}, Case{5, 3}, Case{6, 2}, Case{6, 3}, Case{8, 2}, Case{12, 2}}) {
+    Attribute range;
+    range.size = c.size;
+    range.queries = QueryKind::kRange;
+    const oracle::OptimumBounds one = oracle::LeastMaxVariance(oracle::DenseQueries(range), 3000);
+    const auto count = static_cast<double>(c.count);
+    const std::string domain = std::to_string(c.size) + ":range*" + std::to_string(c.count);
+    const double loss =
+        Select(Request(ParseDomain(domain), {{{Kind::kExactly, c.count}}, {}}, "max-variance"))
+            .loss;
+    EXPECT_GE(loss, std::pow(one.lower, count) * (1 - 1e-9)) << domain;
+    EXPECT_LE(loss, std::pow(one.upper, count) * 1.004) << domain;
+  }
+}
+
 TEST(ChooseBasesTest, ObliqueIsNeverWorseThanOrthogonal) {
   for (const char* domain : {"10:prefix*5", "8:range*4,3", "20:prefix,7:range,4"}) {
     for (int64_t order = 1; order <= 3; ++order) {
