@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "bench/paper_objective.h"
 #include "bench/stopwatch.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/select.h"
-#include "residua/text/choice_text.h"
 #include "residua/text/domain_text.h"
 #include "residua/text/workload_text.h"
 
@@ -44,7 +44,7 @@ void Main() {
   for (const Row& row : rows) {
     const SelectRequest request{ParseDomain(row.domain),
                                 {ParseMarginalRules(row.marginals), {}},
-                                ParseObjective(row.objective),
+                                bench::PaperObjective(row.objective),
                                 BudgetFromPcost(1)};
     Plan plan;
     const double seconds = bench::MedianSeconds([&] { plan = Select(request); }, 5, 2);

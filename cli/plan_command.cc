@@ -148,10 +148,10 @@ void AddPlanCommand(CLI::App* app) {
       ->expected(1)
       ->take_all();
   command->add_option("--objective", options->objective, "sum-variance, max-variance or p-norm=P");
-  command->add_option(
-      "--weights", options->weights,
-      "Importance of a table's mean cell variance: cells, sqrt-cells or equal; by default cells, "
-      "and equal for max-variance");
+  command->add_option("--weights", options->weights,
+                      "Importance of a table's mean cell variance: equal (the default), cells "
+                      "(sum-variance is then "
+                      "the RMSE over all cells) or sqrt-cells");
   command->add_option("--neighbours", options->neighbours,
                       "Which tables may hardly be told apart: add-remove (one row more or less, "
                       "the default) or replace-one (one row replaced)");

@@ -219,7 +219,9 @@ TEST(SelectTest, ACallersOwnLoss) {
     }
     return total;
   };
-  const Plan closed = Select(Request(domain, workload));
+  SelectRequest every_cell = Request(domain, workload);
+  every_cell.objective.weighting = Weighting::kCells;
+  const Plan closed = Select(every_cell);
   EXPECT_NEAR(SelectForLoss(Request(domain, workload), sum).loss, closed.loss, 2e-6 * closed.loss);
 
   // A loss that is not homogeneous: sum of v + exp(v / 20), for a budget and for a target.
