@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "residua/select/lower_bound.h"
@@ -15,5 +16,9 @@ nlohmann::ordered_json PlanJson(const Plan& plan, const std::vector<TableErrors>
                                 bool all_tables);
 void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors,
                const std::optional<PlanCertificate>& certificate, double seconds, bool all_tables);
+
+// "total, age, sex and 3 others": tables that would be better off with independent noise.
+std::string NamesInWords(const Domain& domain, const BetterAlone& better);
+nlohmann::ordered_json BetterAloneJson(const Domain& domain, const BetterAlone& better);
 
 }  // namespace residua::cli

@@ -72,6 +72,7 @@ SpecCheck CheckSpec(const Spec& spec, const std::string& name, const DataSource&
   const std::chrono::duration<double> reading = std::chrono::steady_clock::now() - start;
   Predict(plan, reading.count(), &check);
   check.obstacles = Obstacles(plan, name, check.report);
+  check.better_alone = FindBetterAlone(plan, PredictErrors(plan));
   return check;
 }
 
