@@ -223,8 +223,7 @@ TEST(LowerBoundTest, OfRandomWorkloadsIsBelowTheDenseOptimumAndNearIt) {
 TEST(LowerBoundTest, OfRandomLargestVariancesIsBelowTheDenseOptimumAndNearIt) {
   std::mt19937 random(21);
   int num_compared = 0;
-  int num_near = 0;
-  for (int trial = 0; trial < 60; ++trial) {
+  for (int trial = 0; trial < 300; ++trial) {
     std::vector<Attribute> attributes = RandomDomain(&random).attributes();
     // The brute force needs queries that tell all cells apart.
     for (Attribute& attribute : attributes) {
@@ -248,15 +247,13 @@ TEST(LowerBoundTest, OfRandomLargestVariancesIsBelowTheDenseOptimumAndNearIt) {
     if (!(optimum.upper >= optimum.lower && optimum.upper <= 1.01 * optimum.lower)) continue;
     ++num_compared;
     EXPECT_LE(bound, optimum.upper) << trial;
-    EXPECT_GE(bound, 0.9 * optimum.lower) << trial;
-    if (bound >= 0.97 * optimum.lower) ++num_near;
+    EXPECT_GE(bound, 0.97 * optimum.lower) << trial;
     for (const char* objective : {"p-norm=2", "p-norm=7"}) {
       EXPECT_LE(BoundOf(domain, workload, objective), PlanOf(domain, workload, objective).loss)
           << trial;
     }
   }
-  EXPECT_GE(num_compared, 40);
-  EXPECT_GE(num_near, 0.9 * num_compared);
+  EXPECT_GE(num_compared, 200);
 }
 
 // More work can only cost more.
