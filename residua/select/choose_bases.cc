@@ -23,13 +23,17 @@ constexpr int kSearchIterations = 60;
 // The final strategy.
 constexpr double kFinalTolerance = 1e-6;
 constexpr int kFinalIterations = 200;
-// Above this many cells one step takes a second: the last digits are not worth a minute.
+// Above this many cells a dense step takes a second: the last digits are not worth a minute.
 constexpr int64_t kLargeAttribute = 400;
 constexpr double kLargeTolerance = 2e-5;
 constexpr int kLargeIterations = 20;
 // Bracket of the trade-off u: beyond, privacy costs differ from their limits by less than 1e-3.
 constexpr double kLeastTradeOff = -12;
 constexpr double kMostTradeOff = 12;
+// The same for the largest variance, in quarters, and where its search starts.
+constexpr int kLeastMaxQuarter = -8;
+constexpr int kMostMaxQuarter = 40;
+constexpr double kFirstMaxTradeOff = 1.5;
 // How much log(c / (1 - c)) moves with u, roughly, before a secant is known.
 constexpr double kFirstSlope = 0.35;
 // An error of this size in log(c / (1 - c)) changes the loss by less than 1e-5 of it.
@@ -37,6 +41,10 @@ constexpr double kBalanced = 0.01;
 constexpr int kSearchRounds = 8;
 // Attributes start from one of a quarter of their cells, down to this many.
 constexpr int64_t kCoarsest = 64;
+// Classes with the same queries have bases of their own if that gains this much of the loss, where
+// there are no more types than this then.
+constexpr double kWorthSplitting = 1e-4;
+constexpr size_t kMostTypes = 24;
 // Scales of integer bases that are tried.
 constexpr int kLeastScaleBits = 6;
 constexpr int kMostScaleBits = 24;
@@ -45,21 +53,21 @@ constexpr int kBitsForBases = 96;
 
 double Logit(double share) { return std::log(share / (1 - share)); }
 
-// All attributes with the same queries.
+// Attributes with the same queries that share a basis.
 struct BasisType {
   const Attribute* attribute = nullptr;
   std::vector<int> classes;
-  std::unique_ptr<QuerySpace> space;
-  std::unique_ptr<StrategySolver> solver;
-  std::optional<SplitStrategy> chosen;  // the user's own, or the solver's in the end
+  std::shared_ptr<const QuerySpace> space;
+  std::shared_ptr<StrategySolver> solver;
+  Eigen::MatrixXd factor;  // of the user's own strategy, or the solver's in the end
   double trade_off = 0;
 
-  bool is_large() const { return attribute->size > kLargeAttribute; }
+  bool is_large() const { return attribute->size > kLargeAttribute && !solver->is_fast(); }
 };
 
-std::unique_ptr<StrategySolver> MakeSolver(const BasisProblem& problem, const Attribute& attribute,
+std::shared_ptr<StrategySolver> MakeSolver(const BasisProblem& problem, const Attribute& attribute,
                                            const QuerySpace& space) {
-  auto solver = std::make_unique<StrategySolver>(space, problem.kind, problem.goal, problem.stop);
+  auto solver = std::make_shared<StrategySolver>(space, problem.kind, problem.goal, problem.stop);
   const bool smooth =
       attribute.queries == QueryKind::kPrefix || attribute.queries == QueryKind::kRange;
   if (smooth && attribute.size >= 2 * kCoarsest) {
@@ -69,7 +77,7 @@ std::unique_ptr<StrategySolver> MakeSolver(const BasisProblem& problem, const At
     BasisProblem mean = problem;
     mean.goal = StrategyGoal::kMean;
     const auto start = MakeSolver(mean, coarse, coarse_space);
-    start->Solve(0, kSearchTolerance, kSearchIterations);
+    start->Solve(0, kSearchTolerance, kSearchIterations, false);
     solver->StartFrom(*start);
   }
   return solver;
@@ -91,15 +99,37 @@ std::vector<BasisType> GroupTypes(const BasisProblem& problem) {
     BasisType type;
     type.attribute = &attribute;
     type.classes = {c};
-    type.space = std::make_unique<QuerySpace>(attribute);
+    type.space = std::make_shared<QuerySpace>(attribute);
     if (attribute.strategy.num_rows > 0) {
-      type.chosen = SplitUserStrategy(*type.space, attribute);
+      const SplitStrategy split = SplitUserStrategy(*type.space, attribute);
+      type.factor = FactorBasis(split.gram, split.constant);
     } else {
       type.solver = MakeSolver(problem, attribute, *type.space);
+      if (problem.goal == StrategyGoal::kMax) type.trade_off = kFirstMaxTradeOff;
     }
     types.push_back(std::move(type));
   }
   return types;
+}
+
+// A type for each class, from the trade-offs found for all classes of a type together; as it is if
+// that would be too many, or none more.
+std::vector<BasisType> SplitTypes(const std::vector<BasisType>& types) {
+  std::vector<BasisType> split;
+  for (const BasisType& type : types) {
+    if (type.solver == nullptr || type.is_large()) {
+      split.push_back(type);
+      continue;
+    }
+    for (const int c : type.classes) {
+      BasisType own = type;
+      own.classes = {c};
+      own.solver = std::make_shared<StrategySolver>(*type.solver);
+      split.push_back(std::move(own));
+    }
+  }
+  if (split.size() > kMostTypes || split.size() == types.size()) return types;
+  return split;
 }
 
 // A basis as far as selection looks at it.
@@ -119,9 +149,8 @@ ResidualBasis Draft(const BasisType& type, const Strategy& strategy) {
 
 // What is chosen, in integers of that scale.
 ResidualBasis RoundedTo(int scale_bits, const BasisType& type) {
-  return BasisFromMatrix(
-      *type.attribute,
-      RoundBasis(*type.space, type.chosen->gram, type.chosen->constant, std::ldexp(1, scale_bits)));
+  return BasisFromMatrix(*type.attribute,
+                         RoundBasis(*type.space, type.factor, std::ldexp(1, scale_bits)));
 }
 
 int CountOf(std::span<const int> orbit, int attribute_class) {
@@ -175,27 +204,32 @@ class Search {
       bases_.push_back(IdentityBasis((*problem.domain)[members.front()].size));
     }
     for (const BasisType& type : types_) {
-      if (type.chosen) Put(type, RoundedTo(kMostScaleBits, type));
+      if (type.solver == nullptr) Put(type, RoundedTo(kMostScaleBits, type));
     }
   }
 
   std::vector<ResidualBasis> Run() {
     if (types_.empty()) return bases_;
     if (problem_.kind == BasisKind::kOblique) {
-      if (problem_.goal == StrategyGoal::kMean) {
-        SearchBySecants();
-      } else {
-        SearchByLoss();
+      const double shared_loss = SearchTradeOffs();
+      std::vector<BasisType> split = SplitTypes(types_);
+      if (split.size() > types_.size()) {
+        const std::vector<ResidualBasis> shared_bases = bases_;
+        std::swap(types_, split);
+        if (!(SearchTradeOffs() < shared_loss * (1 - kWorthSplitting))) {
+          std::swap(types_, split);
+          bases_ = shared_bases;
+        }
       }
     }
     for (BasisType& type : types_) {
       if (type.solver == nullptr) continue;
       const bool exact = problem_.goal == StrategyGoal::kMean && !type.is_large();
-      Strategy strategy =
+      const Strategy strategy =
           type.solver->Solve(type.trade_off, exact ? kFinalTolerance : kLargeTolerance,
                              type.is_large() ? kLargeIterations : kFinalIterations);
       Put(type, Draft(type, strategy));
-      type.chosen = {std::move(strategy.gram), std::move(strategy.constant)};
+      type.factor = FactorBasis(strategy.gram, strategy.constant);
     }
     return Rounded();
   }
@@ -205,20 +239,26 @@ class Search {
     for (const int c : type.classes) bases_[static_cast<size_t>(c)] = basis;
   }
 
-  void SearchBySecants() {
+  // From the types' trade-offs, and never to a greater loss. Gives the least one.
+  double SearchTradeOffs() {
+    return problem_.goal == StrategyGoal::kMean ? SearchBySecants() : SearchByLoss();
+  }
+
+  double SearchBySecants() {
     struct Point {
       double trade_off;
       double imbalance;
     };
     std::vector<std::optional<Point>> before(types_.size());
     double least_loss = std::numeric_limits<double>::infinity();
-    std::vector<double> best(types_.size(), 0);
+    std::vector<double> best;
+    for (const BasisType& type : types_) best.push_back(type.trade_off);
     for (int round = 0; round < kSearchRounds; ++round) {
       for (BasisType& type : types_) {
         if (type.solver == nullptr) continue;
         Put(type, Draft(type, type.solver->Solve(
                                   type.trade_off, kSearchTolerance,
-                                  type.is_large() ? kLargeIterations : kSearchIterations)));
+                                  type.is_large() ? kLargeIterations : kSearchIterations, false)));
       }
       const BasisProblem::Outcome outcome = problem_.solve(bases_);
       if (outcome.loss < least_loss) {
@@ -248,23 +288,24 @@ class Search {
       if (balanced) break;
     }
     for (size_t t = 0; t < types_.size(); ++t) types_[t].trade_off = best[t];
+    return least_loss;
   }
 
-  void SearchByLoss() {
-    // Strategies by trade-off, in steps of 1/4: they do not depend on the other attributes.
-    std::vector<std::map<int, ResidualBasis>> known(types_.size());
+  double SearchByLoss() {
     const auto at = [&](size_t t, int quarter) -> const ResidualBasis& {
-      auto place = known[t].find(quarter);
-      if (place == known[t].end()) {
+      std::map<int, ResidualBasis>& known = known_[types_[t].space.get()];
+      auto place = known.find(quarter);
+      if (place == known.end()) {
         BasisType& type = types_[t];
         const Strategy strategy =
-            type.solver->Solve(0.25 * quarter, kMaxSearchTolerance, kSearchIterations);
-        place = known[t].emplace(quarter, Draft(type, strategy)).first;
+            type.solver->Solve(0.25 * quarter, kMaxSearchTolerance, kSearchIterations, false);
+        place = known.emplace(quarter, Draft(type, strategy)).first;
       }
       return place->second;
     };
-    std::vector<int> quarter(types_.size(), 6);
+    std::vector<int> quarter;
     for (size_t t = 0; t < types_.size(); ++t) {
+      quarter.push_back(static_cast<int>(std::lround(4 * types_[t].trade_off)));
       if (types_[t].solver != nullptr) Put(types_[t], at(t, quarter[t]));
     }
     double least_loss = problem_.solve(bases_).loss;
@@ -276,7 +317,7 @@ class Search {
           for (const int direction : {1, -1}) {
             for (;;) {
               const int trial = quarter[t] + direction * step;
-              if (trial < -8 || trial > 40) break;
+              if (trial < kLeastMaxQuarter || trial > kMostMaxQuarter) break;
               Put(types_[t], at(t, trial));
               const double loss = problem_.solve(bases_).loss;
               if (!(loss < least_loss * (1 - 1e-6))) break;
@@ -291,6 +332,7 @@ class Search {
       }
     }
     for (size_t t = 0; t < types_.size(); ++t) types_[t].trade_off = 0.25 * quarter[t];
+    return least_loss;
   }
 
   std::vector<ResidualBasis> Rounded() {
@@ -314,6 +356,8 @@ class Search {
 
   const BasisProblem& problem_;
   std::vector<BasisType> types_;
+  // Of kMax: drafts by trade-off in steps of 1/4, which do not depend on the other attributes.
+  std::map<const QuerySpace*, std::map<int, ResidualBasis>> known_;
   std::vector<ResidualBasis> bases_;
 };
 

@@ -54,6 +54,7 @@ TEST(QueryMatrixTest, SweepsAgreeWithTheDenseMatrix) {
         (queries.QuadraticForms(symmetric) - (dense * symmetric * dense.transpose()).diagonal())
             .norm(),
         1e-10);
+    EXPECT_LT((queries.SquaredNorms(half) - (dense * half).rowwise().squaredNorm()).norm(), 1e-10);
     for (int64_t q = 0; q < queries.num_answers(); ++q) {
       EXPECT_EQ(queries.Row(q), VectorXd(dense.row(q)));
     }

@@ -204,15 +204,39 @@ TEST(ChooseBasesTest, ObliqueIsNeverWorseThanOrthogonal) {
   }
 }
 
-TEST(ChooseBasesTest, AttributesWithTheSameQueriesShareOneBasis) {
+TEST(ChooseBasesTest, AttributesWithTheSameQueriesShareABasisIfNothingIsGained) {
   // The weights split the two prefix attributes into classes of their own.
   const Plan plan =
-      Select(Request(ParseDomain("9:prefix*2,9,9:range"), {{}, {{{0, 2}, 1.0}, {{1, 3}, 3.0}}}));
+      Select(Request(ParseDomain("9:prefix*2,9,9:range"), {{}, {{{0, 2}, 1.0}, {{1, 3}, 1.001}}}));
   const std::vector<ResidualMatrix> matrices = MatrixOfAttributes(plan);
   EXPECT_NE(plan.classes.class_of[0], plan.classes.class_of[1]);
-  EXPECT_EQ(matrices[0], matrices[1]);
   EXPECT_TRUE(std::holds_alternative<SubtractionMatrix>(matrices[2]));
   EXPECT_NE(matrices[0], matrices[3]);
+  const Plan alike = Select(Request(ParseDomain("9:prefix*2,9"), {{{Kind::kExactly, 2}}, {}}));
+  EXPECT_EQ(MatrixOfAttributes(alike)[0], MatrixOfAttributes(alike)[1]);
+}
+
+// Attribute 1 is in the large table only: it wants another trade-off than those of both.
+TEST(ChooseBasesTest, EachClassOfAttributesHasItsOwnBasisIfThatGains) {
+  const Workload workload{{}, {{{0, 1, 2}, 1.0}, {{0, 2}, 1.0}}};
+  SelectRequest request = Request(ParseDomain("10:prefix*3"), workload);
+  request.objective.weighting = Weighting::kEqual;
+  const Plan plan = Select(request);
+  const std::vector<ResidualMatrix> matrices = MatrixOfAttributes(plan);
+  EXPECT_EQ(matrices[0], matrices[2]);
+  EXPECT_NE(matrices[0], matrices[1]);
+  for (const ResidualMatrix& shared : {matrices[0], matrices[1]}) {
+    request.matrices.assign(3, shared);
+    EXPECT_GT(Select(request).loss, plan.loss * 1.005);
+  }
+  // Small enough for the optimum over all mechanisms.
+  request = Request(ParseDomain("5:prefix*3"), workload);
+  const Plan small = Select(request);
+  const Eigen::MatrixXd queries = StackQueries(small);
+  const oracle::OptimumBounds optimum =
+      oracle::LeastTotalVariance(queries.transpose() * queries, 200);
+  EXPECT_GE(small.loss, optimum.lower * (1 - 1e-7));
+  EXPECT_LE(small.loss, optimum.upper * 1.005);
 }
 
 TEST(ChooseBasesTest, GivenMatricesAreUsed) {
