@@ -271,8 +271,14 @@ VectorXd QueryMatrix::SquaredNorms(const MatrixXd& p) const {
     return QuadraticForms(SquareOfRows(p));
   }
   MatrixXd sums = p;  // of the first rows
-  for (Eigen::Index j = 1; j < sums.rows(); ++j) sums.row(j) += sums.row(j - 1);
-  if (kind_ == QueryKind::kPrefix) return sums.rowwise().squaredNorm();
+  for (Eigen::Index k = 0; k < sums.cols(); ++k) {
+    for (Eigen::Index j = 1; j < sums.rows(); ++j) sums(j, k) += sums(j - 1, k);
+  }
+  if (kind_ == QueryKind::kPrefix) {
+    VectorXd norms = VectorXd::Zero(num_answers_);
+    for (Eigen::Index k = 0; k < sums.cols(); ++k) norms += sums.col(k).cwiseAbs2();
+    return norms;
+  }
   const MatrixXd products = SquareOfRows(sums);
   VectorXd norms(num_answers_);
   Eigen::Index answer = 0;

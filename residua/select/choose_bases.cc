@@ -48,6 +48,8 @@ constexpr size_t kMostTypes = 24;
 // Scales of integer bases that are tried.
 constexpr int kLeastScaleBits = 6;
 constexpr int kMostScaleBits = 24;
+// Prefix sums and ranges come to 13, whatever their number of cells.
+constexpr int kLargeScaleBits = 12;
 // Of the 127 bits of a measured integer, 31 are left to the number of rows.
 constexpr int kBitsForBases = 96;
 
@@ -342,7 +344,13 @@ class Search {
       largest_order = std::max(largest_order, problem_.workload->orbits[j].size());
     }
     const int roomy_bits = kBitsForBases / static_cast<int>(std::min<size_t>(largest_order, 96));
-    for (int bits = kLeastScaleBits;;) {
+    // An attempt with a large attribute takes seconds.
+    const bool large = std::any_of(types_.begin(), types_.end(), [](const BasisType& type) {
+      return type.attribute->size > kLargeAttribute;
+    });
+    const int first_bits =
+        large ? std::clamp(roomy_bits, kLeastScaleBits, kLargeScaleBits) : kLeastScaleBits;
+    for (int bits = first_bits;;) {
       for (const BasisType& type : types_) Put(type, RoundedTo(bits, type));
       const double loss = problem_.solve(bases_).loss;
       const double goal = bits < roomy_bits ? kRoundingGoal : kRoundingLoss;
