@@ -159,22 +159,21 @@ int CountOf(std::span<const int> orbit, int attribute_class) {
   return static_cast<int>(std::count(orbit.begin(), orbit.end(), attribute_class));
 }
 
-// Derivatives of the loss by the logarithms of rho and s of the classes in `of`, up to a common
-// factor. Both come from the terms (coefficient of mechanism k in table j) * sigma2_k * weight_j,
-// of which rho has the power (attributes of the class in k), s the power (those in j but not in k).
+// Derivatives of the loss by the logarithms of rho and s of a class, up to a common factor. Both
+// come from the terms (coefficient of mechanism k in table j) * sigma2_k * weight_j, of which rho
+// has the power (attributes of the class in k), s the power (those in j but not in k).
 struct Sensitivity {
   double rho = 0;
   double s = 0;
 };
-Sensitivity SensitivityTo(const std::vector<int>& of, const BasisProblem& problem,
-                          const std::vector<ResidualBasis>& bases,
-                          const std::vector<double>& weight) {
+std::vector<Sensitivity> SensitivityToClasses(const BasisProblem& problem,
+                                              const std::vector<ResidualBasis>& bases,
+                                              const std::vector<double>& weight) {
   const MultisetTable& tables = problem.workload->orbits;
   const MultisetTable& mechanisms = *problem.mechanisms;
   const VarianceMatrix means = MeanVarianceMatrix(tables, mechanisms, bases);
   std::vector<double> demand(static_cast<size_t>(mechanisms.size()));
   MultiplyTransposed(means, weight, demand);
-  Sensitivity sensitivity;
   std::vector<double> noise(demand.size());
   for (int64_t k = 0; k < mechanisms.size(); ++k) {
     double cost = OrbitSize(problem.workload->classes, mechanisms[k]).get_d();
@@ -182,16 +181,19 @@ Sensitivity SensitivityTo(const std::vector<int>& of, const BasisProblem& proble
     const double needed = demand[static_cast<size_t>(k)];
     noise[static_cast<size_t>(k)] = needed > 0 ? std::sqrt(cost / needed) : 0;
   }
+  std::vector<Sensitivity> sensitivity(bases.size());
   for (int64_t j = 0; j < means.num_rows(); ++j) {
+    const std::vector<ClassRun> runs = ClassRuns(tables[j]);
     for (int64_t e = means.row_begin[static_cast<size_t>(j)];
          e < means.row_begin[static_cast<size_t>(j) + 1]; ++e) {
       const int64_t k = means.column[static_cast<size_t>(e)];
       const double term = weight[static_cast<size_t>(j)] *
                           means.coefficient[static_cast<size_t>(e)] * noise[static_cast<size_t>(k)];
-      for (const int c : of) {
-        const int taken = CountOf(mechanisms[k], c);
-        sensitivity.rho += term * taken;
-        sensitivity.s += term * (CountOf(tables[j], c) - taken);
+      for (const ClassRun& run : runs) {
+        const int taken = CountOf(mechanisms[k], run.attribute_class);
+        Sensitivity& by = sensitivity[static_cast<size_t>(run.attribute_class)];
+        by.rho += term * taken;
+        by.s += term * (run.count - taken);
       }
     }
   }
@@ -267,12 +269,18 @@ class Search {
         least_loss = outcome.loss;
         for (size_t t = 0; t < types_.size(); ++t) best[t] = types_[t].trade_off;
       }
+      const std::vector<Sensitivity> by_class =
+          SensitivityToClasses(problem_, bases_, outcome.weight);
       bool balanced = true;
       for (size_t t = 0; t < types_.size(); ++t) {
         BasisType& type = types_[t];
         if (type.solver == nullptr) continue;
         const ResidualBasis& basis = bases_[static_cast<size_t>(type.classes.front())];
-        const Sensitivity by = SensitivityTo(type.classes, problem_, bases_, outcome.weight);
+        Sensitivity by;
+        for (const int c : type.classes) {
+          by.rho += by_class[static_cast<size_t>(c)].rho;
+          by.s += by_class[static_cast<size_t>(c)].s;
+        }
         if (!(by.rho > 0) || !(by.s > 0)) continue;  // the workload never asks for it
         const double rho = basis.privacy_cost * basis.mean.residual;
         const double wanted = std::log((by.rho / rho) / (by.s / basis.mean.constant));
