@@ -32,8 +32,9 @@ constexpr double kLongestStep = 2;
 constexpr double kLeastEigenvalue = 1e-26;
 // Variances are positive in exact arithmetic; differences of running sums may cancel below this.
 constexpr double kLeastVariance = 1e-9;
-// A solution starts with no query further than this below the largest, in logarithms: those that
+// At a new trade-off no query starts further than this below the largest, in logarithms: those that
 // vanished at the trade-off before would not come back within the steps there are.
+// Of many queries, further: those that do not matter must not outweigh the largest, all together.
 constexpr double kWidestStart = 3;
 // 1 + eta 1^T V^-1 1 is kept above this.
 constexpr double kLeastDefiniteness = 1e-6;
@@ -337,7 +338,13 @@ Strategy StrategySolver::Solve(double trade_off, double tolerance, int max_itera
                                bool with_gram) {
   const Index num_cells = log_lambda_.size();
   const bool max = goal_ == StrategyGoal::kMax;
-  if (max) log_weight_ = log_weight_.cwiseMax(log_weight_.maxCoeff() - kWidestStart);
+  if (const auto known = solved_.find(trade_off); known != solved_.end()) {
+    log_lambda_ = known->second.log_lambda;
+    log_weight_ = known->second.log_weight;
+  } else if (max) {
+    const double widest = std::max(kWidestStart, std::log(static_cast<double>(log_weight_.size())));
+    log_weight_ = log_weight_.cwiseMax(log_weight_.maxCoeff() - widest);
+  }
   Accelerator accelerator;
   Evaluation at;
   Evaluation best;
@@ -393,6 +400,7 @@ Strategy StrategySolver::Solve(double trade_off, double tolerance, int max_itera
     log_weight_ = best_point.tail(log_weight_.size());
     weight_ = best_weight;
     Factor();
+    solved_[trade_off] = {log_lambda_, log_weight_};
   }
   // Normalised so that the largest diagonal entry of X is 1.
   const double largest = best.diagonal.maxCoeff();

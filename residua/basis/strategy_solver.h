@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <map>
 #include <stop_token>
 #include <vector>
 
@@ -38,8 +39,8 @@ struct Strategy {
 // M = B^T C diag(lambda) C^T B:
 //   X = B M^-1/2 B^T,   lambda_j <- lambda_j X_jj,   weight_q <- weight_q (w_q^T X^-1 w_q),
 // renormalised, sped up by Anderson acceleration of the logarithms. (tr M^1/2)^2 is a lower bound
-// on the optimum, and X divided by its largest diagonal entry attains an upper one. Consecutive
-// solutions start from the one before.
+// on the optimum, and X divided by its largest diagonal entry attains an upper one. A solution
+// starts from the one at the same trade-off, or else from the one before.
 //
 // A step is the eigenvalues of a dense matrix, or far less: with K = diag(lambda)^1/2 (V + eta 1
 // 1^T) diag(lambda)^1/2, lambda_j X_jj is the diagonal of K^1/2, and tr M^1/2 = tr K^1/2. The
@@ -91,6 +92,11 @@ class StrategySolver {
   Eigen::MatrixXd embedding_;   // coordinates in use -> those of the space; empty is the identity
   Eigen::MatrixXd projection_;  // the other way; empty is the identity
   Eigen::MatrixXd columns_;     // of each cell, in the coordinates in use; empty is the identity
+  struct Point {
+    Eigen::VectorXd log_lambda;
+    Eigen::VectorXd log_weight;
+  };
+  std::map<double, Point> solved_;  // by trade-off; kMax only, where solutions take many steps
   Eigen::VectorXd log_lambda_;
   Eigen::VectorXd log_weight_;
   Eigen::VectorXd weight_;

@@ -116,7 +116,7 @@ std::vector<BasisType> GroupTypes(const BasisProblem& problem) {
 
 // A type for each class, from the trade-offs found for all classes of a type together; as it is if
 // that would be too many, or none more.
-std::vector<BasisType> SplitTypes(const std::vector<BasisType>& types) {
+std::vector<BasisType> SplitTypes(const std::vector<BasisType>& types, StrategyGoal goal) {
   std::vector<BasisType> split;
   for (const BasisType& type : types) {
     if (type.solver == nullptr || type.is_large()) {
@@ -126,7 +126,8 @@ std::vector<BasisType> SplitTypes(const std::vector<BasisType>& types) {
     for (const int c : type.classes) {
       BasisType own = type;
       own.classes = {c};
-      own.solver = std::make_shared<StrategySolver>(*type.solver);
+      // For the largest variance all classes choose among the same solutions.
+      if (goal == StrategyGoal::kMean) own.solver = std::make_shared<StrategySolver>(*type.solver);
       split.push_back(std::move(own));
     }
   }
@@ -216,7 +217,7 @@ class Search {
     if (types_.empty()) return bases_;
     if (problem_.kind == BasisKind::kOblique) {
       const double shared_loss = SearchTradeOffs();
-      std::vector<BasisType> split = SplitTypes(types_);
+      std::vector<BasisType> split = SplitTypes(types_, problem_.goal);
       if (split.size() > types_.size()) {
         const std::vector<ResidualBasis> shared_bases = bases_;
         std::swap(types_, split);
