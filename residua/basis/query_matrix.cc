@@ -14,6 +14,9 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
+// Up to this many cells the general way is fast, and its last digits are in older files.
+constexpr int64_t kFewCells = 256;
+
 Eigen::Index At(int64_t k) { return static_cast<Eigen::Index>(k); }
 
 // sums(j, k) = the sum of M over the first j rows and k columns; one row and column larger than M.
@@ -267,8 +270,8 @@ VectorXd QueryMatrix::QuadraticForms(const MatrixXd& symmetric) const {
 VectorXd QueryMatrix::SquaredNorms(const MatrixXd& p) const {
   RESIDUA_CHECK(p.rows() == num_cells_);
   if (kind_ == QueryKind::kIdentity) return p.rowwise().squaredNorm();
-  if (kind_ != QueryKind::kPrefix && kind_ != QueryKind::kRange) {
-    return QuadraticForms(SquareOfRows(p));
+  if ((kind_ != QueryKind::kPrefix && kind_ != QueryKind::kRange) || num_cells_ <= kFewCells) {
+    return QuadraticForms(ProductTransposed(p, p));
   }
   MatrixXd sums = p;  // of the first rows
   for (Eigen::Index k = 0; k < sums.cols(); ++k) {
