@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "bench/paper_objective.h"
 #include "bench/stopwatch.h"
 #include "bench/synthetic_tables.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/select.h"
-#include "residua/text/choice_text.h"
 #include "residua/text/domain_text.h"
 #include "residua/text/workload_text.h"
 
@@ -43,7 +43,7 @@ void Main() {
     const int64_t order = row.domain.starts_with("2*") ? 2 : 3;
     SelectRequest request{ParseDomain(row.domain),
                           {{{MarginalRule::Kind::kUpTo, order}}, {}},
-                          ParseObjective(row.objective),
+                          PaperObjective(row.objective),
                           BudgetFromPcost(1),
                           {}};
     request.solver.tolerance = row.tolerance;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/plan_report.h"
 #include "cli/progress.h"
 #include "cli/words.h"
 #include "residua/base/counted.h"
@@ -135,6 +136,7 @@ nlohmann::ordered_json CheckJson(const std::string& name, const Spec& spec,
                                  {"query_operations", nlohmann::ordered_json::array()},
                                  {"memory_bytes", std::round(check.memory_bytes)},
                                  {"seconds", check.seconds},
+                                 {"better_alone", BetterAloneJson(spec.domain, check.better_alone)},
                                  {"obstacles", nlohmann::ordered_json::array()},
                                  {"warnings", nlohmann::ordered_json::array()},
                                  {"attributes", nlohmann::ordered_json::array()}};
@@ -177,6 +179,12 @@ void Print(const std::string& name, const Spec& spec, const SpecCheck& check) {
   for (const ReleaseWarning& warning : warnings) fmt::print("warning: {}\n", Worded(warning));
   fmt::print("\nA release will take {} of memory and {}.\n", Memory(check.memory_bytes),
              Seconds(check.seconds));
+  if (check.better_alone.num_tables > 0) {
+    fmt::print(
+        "Better off with noise of their own and an equal share of the budget: {}. To help them, "
+        "give them a larger weight.\n",
+        NamesInWords(spec.domain, check.better_alone));
+  }
   for (const Error& obstacle : check.obstacles) {
     fmt::print("To fix before a release: {}\n", Worded(obstacle));
   }

@@ -236,10 +236,9 @@ void AddPlanCommand(CLI::App* app) {
       ->expected(1)
       ->take_all();
   command->add_option("--objective", options->objective, "sum-variance, max-variance or p-norm=P");
-  command->add_option(
-      "--weights", options->weights,
-      "Importance of a table's mean variance: cells, sqrt-cells or equal; by default cells, "
-      "and equal for max-variance");
+  command->add_option("--weights", options->weights,
+                      "Importance of a table's mean variance: equal (the default), cells (the sum "
+                      "of variances is then the RMSE over all answers) or sqrt-cells");
   command->add_option(
       "--neighbours", options->neighbours,
       "Data sets that a release can hardly tell apart: add-remove (one row more or less, "

@@ -117,6 +117,30 @@ std::string FourDigits(double number) { return fmt::format("{:.4g}", number); }
 
 }  // namespace
 
+std::string NamesInWords(const Domain& domain, const BetterAlone& better) {
+  constexpr size_t kMaxNamed = 6;
+  std::string words;
+  size_t num_named = 0;
+  for (const BetterAlone::Table& table : better.named) {
+    if (num_named == kMaxNamed) break;
+    words += fmt::format("{}{}", num_named++ > 0 ? ", " : "", SetName(domain, table.attributes));
+  }
+  const double others = better.num_tables - static_cast<double>(num_named);
+  if (num_named == 0) return fmt::format("{} tables", CountText(others));
+  if (others == 0) return words;
+  return fmt::format("{} and {} {}", words, CountText(others), others == 1 ? "other" : "others");
+}
+
+Json BetterAloneJson(const Domain& domain, const BetterAlone& better) {
+  Json json = {{"number", CountJson(better.num_tables)}, {"tables", Json::array()}};
+  for (const BetterAlone::Table& table : better.named) {
+    json["tables"].push_back({{"attributes", SetJson(domain, table.attributes)},
+                              {"mean_variance", table.mean_variance},
+                              {"alone_variance", table.alone_variance}});
+  }
+  return json;
+}
+
 Json PlanJson(const Plan& plan, const std::vector<TableErrors>& errors,
               const std::optional<PlanCertificate>& certificate, double seconds, bool all_tables) {
   const Guarantee guarantee = GuaranteeOf(plan);
@@ -138,6 +162,7 @@ Json PlanJson(const Plan& plan, const std::vector<TableErrors>& errors,
   json["marginals"] = CountJson(summary.num_marginals);
   json["base_mechanisms"] = CountJson(summary.num_mechanisms);
   json["cells"] = CountJson(summary.num_answers);
+  json["better_alone"] = BetterAloneJson(plan.domain, FindBetterAlone(plan, errors));
   json["orbits"] = plan.mechanisms.size();
   json["seconds"] = seconds;
   if (all_tables) {
@@ -181,9 +206,15 @@ void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors,
         "           the solver stopped early: the plan is valid, but its accuracy could improve\n");
   }
   fmt::print(
-      "errors     standard deviation over all answers: root mean square {:.6g}, largest "
-      "{:.6g}\n\n",
+      "errors     standard deviation over all answers: root mean square {:.6g}, largest {:.6g}\n",
       summary.rmse, std::sqrt(summary.max_variance));
+  const BetterAlone better = FindBetterAlone(plan, errors);
+  if (better.num_tables > 0) {
+    fmt::print(
+        "           better off with noise of their own and an equal share of the budget: {}\n",
+        NamesInWords(plan.domain, better));
+  }
+  fmt::print("\n");
   if (all_tables || summary.num_marginals <= kMaxListedTables) {
     PrintEveryTable(plan, errors, all_tables);
   } else {

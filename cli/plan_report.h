@@ -31,5 +31,8 @@ struct ComparedPlan {
 nlohmann::ordered_json ComparisonJson(std::span<const ComparedPlan> plans, std::string_view unit,
                                       bool all_tables);
 void PrintComparison(std::span<const ComparedPlan> plans, std::string_view unit, bool all_tables);
+// "total, age, sex and 3 others": tables that would be better off with independent noise.
+std::string NamesInWords(const Domain& domain, const BetterAlone& better);
+nlohmann::ordered_json BetterAloneJson(const Domain& domain, const BetterAlone& better);
 
 }  // namespace residua::cli

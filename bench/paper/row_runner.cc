@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "bench/paper_objective.h"
 #include "bench/stopwatch.h"
 #include "bench/synthetic_residuals.h"
 #include "residua/base/error.h"
@@ -12,7 +13,6 @@
 #include "residua/select/lower_bound.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/select.h"
-#include "residua/text/choice_text.h"
 #include "residua/text/domain_text.h"
 #include "residua/text/workload_text.h"
 
@@ -55,7 +55,7 @@ Workload WorkloadOf(const Domain& domain, const std::string& text) {
 SelectRequest RequestOf(const Figure& figure) {
   const Domain domain = ParseDomain(figure.domain);
   SelectRequest request{domain, WorkloadOf(domain, figure.marginals),
-                        ParseObjective(figure.objective), BudgetFromPcost(1)};
+                        PaperObjective(figure.objective), BudgetFromPcost(1)};
   // The paper prints up to eight digits of marginals' largest variances.
   if (OnlyMarginals(domain)) request.solver.tolerance = 1e-7;
   return request;

@@ -7,11 +7,11 @@
 #include <memory>
 #include <string>
 
+#include "bench/paper_objective.h"
 #include "bench/stages/stage.h"
 #include "bench/synthetic_residuals.h"
 #include "bench/synthetic_tables.h"
 #include "residua/select/select.h"
-#include "residua/text/choice_text.h"
 #include "residua/text/domain_text.h"
 #include "residua/text/workload_text.h"
 
@@ -22,7 +22,7 @@ SelectRequest RequestFor(const std::string& domain, const std::string& marginals
                          const std::string& objective) {
   SelectRequest request{ParseDomain(domain),
                         {ParseMarginalRules(marginals), {}},
-                        ParseObjective(objective),
+                        PaperObjective(objective),
                         BudgetFromPcost(1)};
   request.solver.tolerance = 1e-5;
   return request;

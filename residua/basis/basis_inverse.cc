@@ -9,7 +9,9 @@ namespace {
 
 Eigen::MatrixXd CumulativeRows(const Eigen::MatrixXd& matrix) {
   Eigen::MatrixXd sums = Eigen::MatrixXd::Zero(matrix.rows() + 1, matrix.cols());
-  for (Eigen::Index k = 0; k < matrix.rows(); ++k) sums.row(k + 1) = sums.row(k) + matrix.row(k);
+  for (Eigen::Index j = 0; j < matrix.cols(); ++j) {
+    for (Eigen::Index k = 0; k < matrix.rows(); ++k) sums(k + 1, j) = sums(k, j) + matrix(k, j);
+  }
   return sums;
 }
 

@@ -16,8 +16,33 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using RowMajorMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-// F with F^T F = gram, one row fewer than columns: upper triangular but for its column `last`.
-MatrixXd ReducedFactor(const MatrixXd& gram, Index last) {
+// Rounds a column to integers of squared norm at most `bound` (that of the real column at most),
+// changing first the entries whose rounding was the closest call.
+void RoundColumn(double bound, Eigen::Ref<VectorXd> column) {
+  const VectorXd real = column;
+  column = real.array().round();
+  std::vector<Index> order;
+  for (Index k = 0; k < real.size(); ++k) {
+    if (real(k) != 0) order.push_back(k);
+  }
+  const auto closeness = [&](Index k) { return std::fabs(real(k) - column(k)); };
+  std::sort(order.begin(), order.end(),
+            [&](Index a, Index b) { return closeness(a) > closeness(b); });
+  double norm = column.squaredNorm();  // of integers, exactly
+  for (const Index k : order) {
+    if (norm <= bound) return;
+    const double other = real(k) > column(k) ? column(k) + 1 : column(k) - 1;
+    if (std::fabs(other) >= std::fabs(column(k))) continue;
+    norm += (other - column(k)) * (other + column(k));
+    column(k) = other;
+  }
+}
+
+}  // namespace
+
+MatrixXd FactorBasis(const MatrixXd& gram, const VectorXd& constant) {
+  Index last = 0;
+  constant.cwiseAbs().maxCoeff(&last);
   const Index n = gram.rows();
   std::vector<Index> kept;
   for (Index k = 0; k < n; ++k) {
@@ -33,33 +58,8 @@ MatrixXd ReducedFactor(const MatrixXd& gram, Index last) {
   return factor;
 }
 
-// Rounds a column to integers of squared norm at most `bound` (that of the real column at most),
-// changing first the entries whose rounding was the closest call.
-void RoundColumn(double bound, Eigen::Ref<VectorXd> column) {
-  const VectorXd real = column;
-  column = real.array().round();
-  std::vector<Index> order;
-  for (Index k = 0; k < real.size(); ++k) {
-    if (real(k) != 0) order.push_back(k);
-  }
-  const auto closeness = [&](Index k) { return std::fabs(real(k) - column(k)); };
-  std::sort(order.begin(), order.end(),
-            [&](Index a, Index b) { return closeness(a) > closeness(b); });
-  for (const Index k : order) {
-    const double excess = column.squaredNorm() - bound;
-    if (excess <= 0) return;
-    const double other = real(k) > column(k) ? column(k) + 1 : column(k) - 1;
-    if (std::fabs(other) < std::fabs(column(k))) column(k) = other;
-  }
-}
-
-}  // namespace
-
-IntegerMatrix RoundBasis(const QuerySpace& space, const MatrixXd& gram, const VectorXd& constant,
-                         double scale) {
-  Index last = 0;
-  constant.cwiseAbs().maxCoeff(&last);
-  MatrixXd factor = scale * ReducedFactor(gram, last);
+IntegerMatrix RoundBasis(const QuerySpace& space, const MatrixXd& real_factor, double scale) {
+  MatrixXd factor = scale * real_factor;
   if (space.is_full()) {
     const double bound = factor.colwise().squaredNorm().maxCoeff();
     for (Index k = 0; k < factor.cols(); ++k) RoundColumn(bound, factor.col(k));

@@ -6,12 +6,14 @@
 
 namespace residua {
 
-// Integers Xi = round(scale * F) C with F^T F = `gram`, the residual basis that measures `gram` up
-// to rounding; `constant` is gram's null vector. F is the triangular Cholesky factor, with the cell
-// of the largest constant last: half of its entries are zero and stay so. Each column's rounding is
-// chosen so that its norm comes out at most, and as near as can be, at the largest one's.
-IntegerMatrix RoundBasis(const QuerySpace& space, const Eigen::MatrixXd& gram,
-                         const Eigen::VectorXd& constant, double scale);
+// F with F^T F = `gram`, whose null vector is `constant`: the triangular Cholesky factor, with the
+// cell of the largest constant last.
+Eigen::MatrixXd FactorBasis(const Eigen::MatrixXd& gram, const Eigen::VectorXd& constant);
+
+// Integers Xi = round(scale * F) C, F = `factor`: the residual basis that measures F^T F up to
+// rounding. Half of the entries of F are zero and stay so. Each column's rounding is chosen so that
+// its norm comes out at most, and as near as can be, at the largest one's.
+IntegerMatrix RoundBasis(const QuerySpace& space, const Eigen::MatrixXd& factor, double scale);
 
 // The residual basis that a user's strategy matrix S stands for: X = S^T S = c 1 1^T + G with
 // c = 1 / (1^T X^-1 1), in the coordinates of `space`.

@@ -5,6 +5,7 @@
 
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
+#include "residua/basis/dense_algebra.h"
 #include "residua/basis/row_space.h"
 
 namespace residua {
@@ -12,6 +13,9 @@ namespace {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
+
+// Up to this many cells the general way is fast, and its last digits are in older files.
+constexpr int64_t kFewCells = 256;
 
 Eigen::Index At(int64_t k) { return static_cast<Eigen::Index>(k); }
 
@@ -266,6 +270,36 @@ VectorXd QueryMatrix::QuadraticForms(const MatrixXd& symmetric) const {
       return (custom_ * symmetric).cwiseProduct(custom_).rowwise().sum();
   }
   RESIDUA_CHECK(false);
+}
+
+VectorXd QueryMatrix::SquaredNorms(const MatrixXd& p) const {
+  RESIDUA_CHECK(p.rows() == num_cells_);
+  if (kind_ == QueryKind::kIdentity) return p.rowwise().squaredNorm();
+  if ((kind_ != QueryKind::kPrefix && kind_ != QueryKind::kRange) || num_cells_ <= kFewCells) {
+    return QuadraticForms(ProductTransposed(p, p));
+  }
+  MatrixXd sums = p;  // of the first rows
+  for (Eigen::Index k = 0; k < sums.cols(); ++k) {
+    for (Eigen::Index j = 1; j < sums.rows(); ++j) sums(j, k) += sums(j - 1, k);
+  }
+  if (kind_ == QueryKind::kPrefix) {
+    VectorXd norms = VectorXd::Zero(num_answers_);
+    for (Eigen::Index k = 0; k < sums.cols(); ++k) norms += sums.col(k).cwiseAbs2();
+    return norms;
+  }
+  const MatrixXd products = SquareOfRows(sums);
+  VectorXd norms(num_answers_);
+  Eigen::Index answer = 0;
+  for (int64_t first = 0; first < num_cells_; ++first) {
+    for (int64_t last = first; last < num_cells_; ++last) {
+      norms(answer) = products(last, last);
+      if (first > 0) {
+        norms(answer) += products(first - 1, first - 1) - 2 * products(last, first - 1);
+      }
+      ++answer;
+    }
+  }
+  return norms;
 }
 
 std::vector<double> QueryMatrix::ApplyAlongAxis(const std::vector<double>& values, int64_t outer,

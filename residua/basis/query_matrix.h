@@ -18,6 +18,7 @@ class QueryMatrix {
   // A custom query matrix.
   explicit QueryMatrix(Eigen::MatrixXd matrix);
 
+  QueryKind kind() const { return kind_; }
   int64_t num_cells() const { return num_cells_; }
   int64_t num_answers() const { return num_answers_; }
 
@@ -30,6 +31,9 @@ class QueryMatrix {
   Eigen::MatrixXd Gram(const Eigen::VectorXd& weight) const;
   // The diagonal of W M W^T, for symmetric M.
   Eigen::VectorXd QuadraticForms(const Eigen::MatrixXd& symmetric) const;
+
+  // The squared norms of the rows of W P.
+  Eigen::VectorXd SquaredNorms(const Eigen::MatrixXd& p) const;
 
   // Applies W along the middle axis of a row-major tensor of outer x num_cells x inner values; the
   // result has outer x num_answers x inner.

@@ -32,6 +32,10 @@ constexpr double kLongestStep = 2;
 constexpr double kLeastEigenvalue = 1e-26;
 // Variances are positive in exact arithmetic; differences of running sums may cancel below this.
 constexpr double kLeastVariance = 1e-9;
+// At a new trade-off no query starts further than this below the largest, in logarithms: those that
+// vanished at the trade-off before would not come back within the steps there are.
+// Of many queries, further: those that do not matter must not outweigh the largest, all together.
+constexpr double kWidestStart = 3;
 // 1 + eta 1^T V^-1 1 is kept above this.
 constexpr double kLeastDefiniteness = 1e-6;
 
@@ -123,6 +127,10 @@ StrategySolver::StrategySolver(const QuerySpace& space, BasisKind kind, Strategy
     embedding_ = projection_.transpose() - fixed_constant_ * (projection_ * space.ones).transpose();
     columns_ = space.is_full() ? projection_ : Product(projection_, space.dense_columns);
   }
+  const QueryKind queries = space.queries.kind();
+  is_fast_ = space.is_full() && kind == BasisKind::kOblique &&
+             (queries == QueryKind::kPrefix ||
+              (queries == QueryKind::kRange && goal == StrategyGoal::kMean));
   log_lambda_ = VectorXd::Zero(num_cells);
   log_weight_ = VectorXd::Zero(goal == StrategyGoal::kMax ? space.queries.num_answers() : 0);
   weight_ = VectorXd::Constant(space.queries.num_answers(),
@@ -148,6 +156,13 @@ void StrategySolver::SpreadWeight() {
 }
 
 void StrategySolver::Factor() {
+  if (is_fast_) {
+    // All cells are the last prefix; with equal weights the ranges of an end cell see one another.
+    height_ = space_->queries.kind() == QueryKind::kPrefix ? 1 / weight_(weight_.size() - 1)
+                                                           : static_cast<double>(space_->rank());
+    if (goal_ == StrategyGoal::kMean || first_height_ == 0) first_height_ = height_;
+    return;
+  }
   MatrixXd gram = space_->queries.Gram(weight_);
   if (embedding_.size() > 0) gram = Product(TransposedProduct(embedding_, gram), embedding_);
   const Eigen::LLT<MatrixXd> cholesky(gram);
@@ -159,16 +174,124 @@ void StrategySolver::Factor() {
   if (goal_ == StrategyGoal::kMean || first_height_ == 0) first_height_ = height_;
 }
 
+// Under kMax, eta must not move with the weights, or the dual would not be one function; where it is
+// negative it must not spoil definiteness.
+double StrategySolver::Eta(double trade_off) const {
+  return std::max(std::expm1(trade_off) / first_height_,
+                  kLeastDefiniteness / height_ - 1 / height_);
+}
+
+VectorXd StrategySolver::WeightWith(double eta) const {
+  VectorXd weight = weight_;
+  weight(weight.size() - 1) += eta;
+  return weight;
+}
+
+// Prefix sums: V + eta 1 1^T = W^T diag(weight) W with eta in the last weight, and W^-1 takes
+// differences. Ranges: V^-1 takes second differences, up to a factor, and V^-1 1 is in the ends.
+BidiagonalRoot StrategySolver::CellRoot(const VectorXd& lambda, double eta) const {
+  const Index n = lambda.size();
+  const auto size = static_cast<double>(n);
+  VectorXd pivots(n);
+  VectorXd below(n - 1);
+  for (Index k = 0; k + 1 < n; ++k) below(k) = -std::sqrt(lambda(k) / lambda(k + 1));
+  double trace = 0;
+  if (space_->queries.kind() == QueryKind::kPrefix) {
+    const VectorXd weight = WeightWith(eta);
+    double reached = 0;  // weight of the prefixes that hold the cell
+    for (Index k = n - 1; k >= 0; --k) {
+      reached += weight(k);
+      trace += lambda(k) * reached;
+      pivots(k) = 1 / (lambda(k) * weight(k));
+    }
+    return {std::move(pivots), std::move(below), {}, 0, trace};
+  }
+  // (size / 2) tridiag(-1, 2, -1).
+  for (Index k = 0; k < n; ++k) {
+    const auto place = static_cast<double>(k + 1);
+    pivots(k) = size / 2 * (place + 1) / place / lambda(k);
+    if (k + 1 < n) below(k) *= place / (place + 1);
+    trace += lambda(k) * (place * (size + 1 - place) * 2 / (size * (size + 1)) + eta);
+  }
+  VectorXd ends = VectorXd::Zero(n);
+  ends(0) = size / 2 / std::sqrt(lambda(0));
+  ends(n - 1) = size / 2 / std::sqrt(lambda(n - 1));
+  return {std::move(pivots), std::move(below), std::move(ends), eta / (1 + eta * height_), trace};
+}
+
+BidiagonalRoot StrategySolver::PrefixRoot(const VectorXd& lambda, double eta) const {
+  const Index n = lambda.size();
+  const VectorXd weight = WeightWith(eta).reverse();
+  const VectorXd cells = lambda.reverse();
+  VectorXd below(n - 1);
+  for (Index k = 0; k + 1 < n; ++k) below(k) = -std::sqrt(weight(k) / weight(k + 1));
+  double trace = 0;
+  double reached = 0;
+  for (Index k = n - 1; k >= 0; --k) {
+    reached += cells(k);
+    trace += weight(k) * reached;
+  }
+  return {weight.cwiseProduct(cells).cwiseInverse(), std::move(below), {}, 0, trace};
+}
+
+double StrategySolver::EvaluateFast(double trade_off, Evaluation* at) const {
+  at->lambda = Normalized(log_lambda_);
+  at->eta = Eta(trade_off);
+  const VectorXd diagonal = CellRoot(at->lambda, at->eta).Diagonal();
+  at->diagonal = diagonal.cwiseQuotient(at->lambda);
+  at->trace = diagonal.sum();
+  at->lower_bound = at->trace * at->trace;
+  double objective = at->trace;
+  if (goal_ == StrategyGoal::kMax) {
+    at->variance =
+        PrefixRoot(at->lambda, at->eta).Diagonal().reverse().cwiseQuotient(WeightWith(at->eta));
+    objective += at->variance.maxCoeff() - weight_.dot(at->variance);
+  }
+  at->upper_bound = objective * at->diagonal.maxCoeff();
+  return at->trace;
+}
+
+VectorXd StrategySolver::SolveOnes(const Evaluation& at) const {
+  if (is_fast_ && space_->queries.kind() == QueryKind::kPrefix) {
+    // The last column of W X^-1 W^T, of which the differences are taken.
+    const VectorXd weight = WeightWith(at.eta);
+    const Index last = weight.size() - 1;
+    const VectorXd total = VectorXd::Unit(last + 1, 0) / std::sqrt(weight(last));
+    VectorXd solved =
+        PrefixRoot(at.lambda, at.eta).Apply(total).reverse().cwiseQuotient(weight.cwiseSqrt());
+    for (Index k = last; k > 0; --k) solved(k) -= solved(k - 1);
+    return solved;
+  }
+  if (is_fast_) {
+    const VectorXd roots = at.lambda.cwiseSqrt();
+    const BidiagonalRoot root = CellRoot(at.lambda, at.eta);
+    return roots.cwiseProduct(root.Inverse(root.Apply(roots)));
+  }
+  // Y^-1 1 = B^-T M^1/2 B^-1 1, and B^-1 1 = direction / (1 + kappa height).
+  const double shrink = 1 / (1 + at.rank_one * height_);
+  const VectorXd scaled = at.root.cwiseProduct(TransposedProduct(at.vectors, direction_));
+  const VectorXd inner = Product(at.vectors, scaled) * shrink;
+  VectorXd solved = inner - at.rank_one * shrink * direction_.dot(inner) * direction_;
+  factor_.triangularView<Eigen::Lower>().transpose().solveInPlace(solved);
+  return solved;
+}
+
+MatrixXd StrategySolver::DenseX(const Evaluation& at) const {
+  if (!is_fast_) {
+    return ProductTransposed(at.rotated * at.root.cwiseInverse().asDiagonal(), at.rotated);
+  }
+  const VectorXd scale = at.lambda.cwiseSqrt().cwiseInverse();
+  return scale.asDiagonal() * CellRoot(at.lambda, at.eta).Dense() * scale.asDiagonal();
+}
+
 // Returns the sum of lambda_j X_jj.
 double StrategySolver::Evaluate(double trade_off, Evaluation* at) const {
+  if (is_fast_) return EvaluateFast(trade_off, at);
   const bool oblique = kind_ == BasisKind::kOblique;
   at->lambda = Normalized(log_lambda_);
   MatrixXd b = factor_;
   if (oblique) {
-    // Under kMax, eta must not move with the weights, or the dual would not be one function; where
-    // it is negative it must not spoil definiteness.
-    at->eta = std::expm1(trade_off) / first_height_;
-    at->eta = std::max(at->eta, kLeastDefiniteness / height_ - 1 / height_);
+    at->eta = Eta(trade_off);
     at->rank_one = (std::sqrt(1 + at->eta * height_) - 1) / height_;
     b += at->rank_one * space_->ones * direction_.transpose();
   }
@@ -211,9 +334,17 @@ double StrategySolver::Evaluate(double trade_off, Evaluation* at) const {
   return at->lambda.dot(at->diagonal);
 }
 
-Strategy StrategySolver::Solve(double trade_off, double tolerance, int max_iterations) {
+Strategy StrategySolver::Solve(double trade_off, double tolerance, int max_iterations,
+                               bool with_gram) {
   const Index num_cells = log_lambda_.size();
   const bool max = goal_ == StrategyGoal::kMax;
+  if (const auto known = solved_.find(trade_off); known != solved_.end()) {
+    log_lambda_ = known->second.log_lambda;
+    log_weight_ = known->second.log_weight;
+  } else if (max) {
+    const double widest = std::max(kWidestStart, std::log(static_cast<double>(log_weight_.size())));
+    log_weight_ = log_weight_.cwiseMax(log_weight_.maxCoeff() - widest);
+  }
   Accelerator accelerator;
   Evaluation at;
   Evaluation best;
@@ -269,30 +400,25 @@ Strategy StrategySolver::Solve(double trade_off, double tolerance, int max_itera
     log_weight_ = best_point.tail(log_weight_.size());
     weight_ = best_weight;
     Factor();
+    solved_[trade_off] = {log_lambda_, log_weight_};
   }
   // Normalised so that the largest diagonal entry of X is 1.
   const double largest = best.diagonal.maxCoeff();
-  const MatrixXd y =
-      ProductTransposed(best.rotated * best.root.cwiseInverse().asDiagonal(), best.rotated) /
-      largest;
   Strategy strategy;
   strategy.relative_gap = best_gap;
   strategy.iterations = iteration;
   strategy.constant = fixed_constant_;
   double c = 0;
   if (kind_ == BasisKind::kOblique) {
-    // Y^-1 1 = B^-T M^1/2 B^-1 1, and B^-1 1 = direction / (1 + kappa height).
-    const double shrink = 1 / (1 + best.rank_one * height_);
-    const VectorXd scaled = best.root.cwiseProduct(TransposedProduct(best.vectors, direction_));
-    const VectorXd inner = Product(best.vectors, scaled) * shrink;
-    VectorXd solved = inner - best.rank_one * shrink * direction_.dot(inner) * direction_;
-    factor_.triangularView<Eigen::Lower>().transpose().solveInPlace(solved);
-    solved *= largest;
+    const VectorXd solved = SolveOnes(best) * largest;
     c = 1 / space_->ones.dot(solved);
     strategy.constant = c * solved;
-    strategy.gram = y - c * space_->ones * space_->ones.transpose();
-  } else {
-    strategy.gram = Product(TransposedProduct(projection_, y), projection_);
+    if (with_gram) {
+      strategy.gram = DenseX(best) / largest - c * space_->ones * space_->ones.transpose();
+    }
+  } else if (with_gram) {
+    strategy.gram =
+        Product(TransposedProduct(projection_, MatrixXd(DenseX(best) / largest)), projection_);
   }
   strategy.privacy_cost = 1 - c;
   const VectorXd on_constant = space_->queries.Apply(strategy.constant).cwiseAbs2();
@@ -302,7 +428,10 @@ Strategy StrategySolver::Solve(double trade_off, double tolerance, int max_itera
   if (kind_ == BasisKind::kOblique) {
     strategy.residual_mean -= (best.eta + strategy.constant_mean) / c;
   }
-  if (max) {
+  if (max && is_fast_) {
+    strategy.residual_variance = best.variance * largest - on_constant / c;
+    strategy.constant_variance = on_constant;
+  } else if (max) {
     MatrixXd inverse = best.inverse * largest;
     if (embedding_.size() > 0)
       inverse = ProductTransposed(Product(embedding_, inverse), embedding_);

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <map>
 #include <stop_token>
 #include <vector>
 
 #include "residua/basis/basis_kind.h"
+#include "residua/basis/bidiagonal_root.h"
 #include "residua/basis/query_space.h"
 
 namespace residua {
@@ -37,8 +39,14 @@ struct Strategy {
 // M = B^T C diag(lambda) C^T B:
 //   X = B M^-1/2 B^T,   lambda_j <- lambda_j X_jj,   weight_q <- weight_q (w_q^T X^-1 w_q),
 // renormalised, sped up by Anderson acceleration of the logarithms. (tr M^1/2)^2 is a lower bound
-// on the optimum, and X divided by its largest diagonal entry attains an upper one. Consecutive
-// solutions start from the one before, so that a solver belongs to one thread at a time.
+// on the optimum, and X divided by its largest diagonal entry attains an upper one. A solution
+// starts from the one at the same trade-off, or else from the one before, so that a solver belongs
+// to one thread at a time.
+//
+// A step is the eigenvalues of a dense matrix, or far less: with K = diag(lambda)^1/2 (V + eta 1
+// 1^T) diag(lambda)^1/2, lambda_j X_jj is the diagonal of K^1/2, and tr M^1/2 = tr K^1/2. The
+// inverse of K is tridiagonal for prefix sums with any weights, and for ranges with equal ones but
+// for a matrix of rank one: BidiagonalRoot.
 class StrategySolver {
  public:
   StrategySolver(const QuerySpace& space, BasisKind kind, StrategyGoal goal,
@@ -46,7 +54,11 @@ class StrategySolver {
 
   // Stops at a proven relative gap of `tolerance`, or after `max_iterations`: then the gap says how
   // far it came. Any outcome is a valid basis.
-  Strategy Solve(double trade_off, double tolerance, int max_iterations);
+  // Without `with_gram`, `gram` is left empty: nothing else of a fast solution is dense.
+  Strategy Solve(double trade_off, double tolerance, int max_iterations, bool with_gram = true);
+
+  // Whether a step takes milliseconds for thousands of cells.
+  bool is_fast() const { return is_fast_; }
 
   // Where the multipliers start, from those of a smaller attribute of the same kind: they are
   // smooth functions of the cell's place. So are the weights of queries of which each cell has one.
@@ -61,19 +73,36 @@ class StrategySolver {
 
   void SpreadWeight();
   void Factor();
+  double Eta(double trade_off) const;
   double Evaluate(double trade_off, Evaluation* at) const;
+  double EvaluateFast(double trade_off, Evaluation* at) const;
+  // Of K; of the same over the queries, the last one first, diag(weight)^1/2 W diag(lambda) W^T
+  // diag(weight)^1/2 with eta in the weight of the total.
+  BidiagonalRoot CellRoot(const Eigen::VectorXd& lambda, double eta) const;
+  BidiagonalRoot PrefixRoot(const Eigen::VectorXd& lambda, double eta) const;
+  Eigen::VectorXd WeightWith(double eta) const;
+  // X^-1 1, and X.
+  Eigen::VectorXd SolveOnes(const Evaluation& at) const;
+  Eigen::MatrixXd DenseX(const Evaluation& at) const;
 
   const QuerySpace* space_;
   BasisKind kind_;
   StrategyGoal goal_;
   std::stop_token stop_;
+  bool is_fast_ = false;
   Eigen::MatrixXd embedding_;   // coordinates in use -> those of the space; empty is the identity
   Eigen::MatrixXd projection_;  // the other way; empty is the identity
   Eigen::MatrixXd columns_;     // of each cell, in the coordinates in use; empty is the identity
+  struct Point {
+    Eigen::VectorXd log_lambda;
+    Eigen::VectorXd log_weight;
+  };
+  std::map<double, Point> solved_;  // by trade-off; kMax only, where solutions take many steps
   Eigen::VectorXd log_lambda_;
   Eigen::VectorXd log_weight_;
   Eigen::VectorXd weight_;
-  // V = factor_ factor_^T; factor_ direction_ = ones; height_ = |direction_|^2.
+  // V = factor_ factor_^T; factor_ direction_ = ones; height_ = 1^T V^-1 1 = |direction_|^2. Only
+  // the height is set where steps are fast.
   Eigen::MatrixXd factor_;
   Eigen::VectorXd direction_;
   double height_ = 0;

@@ -74,6 +74,7 @@ SpecCheck CheckSpec(const Spec& spec, const std::string& name, const DataSource&
   const std::chrono::duration<double> reading = std::chrono::steady_clock::now() - start;
   Predict(check.plan, reading.count(), &check);
   check.obstacles = Obstacles(check.plan, name, check.report);
+  check.better_alone = FindBetterAlone(check.plan, PredictErrors(check.plan));
   return check;
 }
 

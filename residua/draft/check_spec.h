@@ -6,6 +6,7 @@
 #include "residua/base/error.h"
 #include "residua/data/data_source.h"
 #include "residua/files/spec.h"
+#include "residua/select/plan_errors.h"
 
 namespace residua {
 
@@ -16,6 +17,7 @@ struct SpecCheck {
   double memory_bytes = 0;       // that a release will take, roughly
   double seconds = 0;            // likewise
   std::vector<Error> obstacles;  // each would stop a release
+  BetterAlone better_alone;
 };
 
 // Tries the spec on its data and spends nothing. The spec has a target; `name` is what messages

@@ -23,13 +23,17 @@ constexpr int kSearchIterations = 60;
 // The final strategy.
 constexpr double kFinalTolerance = 1e-6;
 constexpr int kFinalIterations = 200;
-// Above this many cells one step takes a second: the last digits are not worth a minute.
+// Above this many cells a dense step takes a second: the last digits are not worth a minute.
 constexpr int64_t kLargeAttribute = 400;
 constexpr double kLargeTolerance = 2e-5;
 constexpr int kLargeIterations = 20;
 // Bracket of the trade-off u: beyond, privacy costs differ from their limits by less than 1e-3.
 constexpr double kLeastTradeOff = -12;
 constexpr double kMostTradeOff = 12;
+// The same for the largest variance, in quarters, and where its search starts.
+constexpr int kLeastMaxQuarter = -8;
+constexpr int kMostMaxQuarter = 40;
+constexpr double kFirstMaxTradeOff = 1.5;
 // How much log(c / (1 - c)) moves with u, roughly, before a secant is known.
 constexpr double kFirstSlope = 0.35;
 // An error of this size in log(c / (1 - c)) changes the loss by less than 1e-5 of it.
@@ -37,29 +41,35 @@ constexpr double kBalanced = 0.01;
 constexpr int kSearchRounds = 8;
 // Attributes start from one of a quarter of their cells, down to this many.
 constexpr int64_t kCoarsest = 64;
+// Classes with the same queries have bases of their own if that gains this much of the loss, where
+// there are no more types than this then.
+constexpr double kWorthSplitting = 1e-4;
+constexpr size_t kMostTypes = 24;
 // Scales of integer bases that are tried.
 constexpr int kLeastScaleBits = 6;
 constexpr int kMostScaleBits = 24;
+// Prefix sums and ranges come to 13, whatever their number of cells.
+constexpr int kLargeScaleBits = 12;
 // Of the 127 bits of a measured integer, 31 are left to the number of rows.
 constexpr int kBitsForBases = 96;
 
 double Logit(double share) { return std::log(share / (1 - share)); }
 
-// All attributes with the same queries.
+// Attributes with the same queries that share a basis.
 struct BasisType {
   const Attribute* attribute = nullptr;
   std::vector<int> classes;
-  std::unique_ptr<QuerySpace> space;
-  std::unique_ptr<StrategySolver> solver;
-  std::optional<SplitStrategy> chosen;  // the user's own, or the solver's in the end
+  std::shared_ptr<const QuerySpace> space;
+  std::shared_ptr<StrategySolver> solver;
+  Eigen::MatrixXd factor;  // of the user's own strategy, or the solver's in the end
   double trade_off = 0;
 
-  bool is_large() const { return attribute->size > kLargeAttribute; }
+  bool is_large() const { return attribute->size > kLargeAttribute && !solver->is_fast(); }
 };
 
-std::unique_ptr<StrategySolver> MakeSolver(const BasisProblem& problem, const Attribute& attribute,
+std::shared_ptr<StrategySolver> MakeSolver(const BasisProblem& problem, const Attribute& attribute,
                                            const QuerySpace& space) {
-  auto solver = std::make_unique<StrategySolver>(space, problem.kind, problem.goal, problem.stop);
+  auto solver = std::make_shared<StrategySolver>(space, problem.kind, problem.goal, problem.stop);
   const bool smooth =
       attribute.queries == QueryKind::kPrefix || attribute.queries == QueryKind::kRange;
   if (smooth && attribute.size >= 2 * kCoarsest) {
@@ -69,7 +79,7 @@ std::unique_ptr<StrategySolver> MakeSolver(const BasisProblem& problem, const At
     BasisProblem mean = problem;
     mean.goal = StrategyGoal::kMean;
     const auto start = MakeSolver(mean, coarse, coarse_space);
-    start->Solve(0, kSearchTolerance, kSearchIterations);
+    start->Solve(0, kSearchTolerance, kSearchIterations, false);
     solver->StartFrom(*start);
   }
   return solver;
@@ -91,15 +101,38 @@ std::vector<BasisType> GroupTypes(const BasisProblem& problem) {
     BasisType type;
     type.attribute = &attribute;
     type.classes = {c};
-    type.space = std::make_unique<QuerySpace>(attribute);
+    type.space = std::make_shared<QuerySpace>(attribute);
     if (attribute.strategy.num_rows > 0) {
-      type.chosen = SplitUserStrategy(*type.space, attribute);
+      const SplitStrategy split = SplitUserStrategy(*type.space, attribute);
+      type.factor = FactorBasis(split.gram, split.constant);
     } else {
       type.solver = MakeSolver(problem, attribute, *type.space);
+      if (problem.goal == StrategyGoal::kMax) type.trade_off = kFirstMaxTradeOff;
     }
     types.push_back(std::move(type));
   }
   return types;
+}
+
+// A type for each class, from the trade-offs found for all classes of a type together; as it is if
+// that would be too many, or none more.
+std::vector<BasisType> SplitTypes(const std::vector<BasisType>& types, StrategyGoal goal) {
+  std::vector<BasisType> split;
+  for (const BasisType& type : types) {
+    if (type.solver == nullptr || type.is_large()) {
+      split.push_back(type);
+      continue;
+    }
+    for (const int c : type.classes) {
+      BasisType own = type;
+      own.classes = {c};
+      // For the largest variance all classes choose among the same solutions.
+      if (goal == StrategyGoal::kMean) own.solver = std::make_shared<StrategySolver>(*type.solver);
+      split.push_back(std::move(own));
+    }
+  }
+  if (split.size() > kMostTypes || split.size() == types.size()) return types;
+  return split;
 }
 
 // A basis as far as selection looks at it.
@@ -119,31 +152,29 @@ ResidualBasis Draft(const BasisType& type, const Strategy& strategy) {
 
 // What is chosen, in integers of that scale.
 ResidualBasis RoundedTo(int scale_bits, const BasisType& type) {
-  return BasisFromMatrix(
-      *type.attribute,
-      RoundBasis(*type.space, type.chosen->gram, type.chosen->constant, std::ldexp(1, scale_bits)));
+  return BasisFromMatrix(*type.attribute,
+                         RoundBasis(*type.space, type.factor, std::ldexp(1, scale_bits)));
 }
 
 int CountOf(std::span<const int> orbit, int attribute_class) {
   return static_cast<int>(std::count(orbit.begin(), orbit.end(), attribute_class));
 }
 
-// Derivatives of the loss by the logarithms of rho and s of the classes in `of`, up to a common
-// factor. Both come from the terms (coefficient of mechanism k in table j) * sigma2_k * weight_j,
-// of which rho has the power (attributes of the class in k), s the power (those in j but not in k).
+// Derivatives of the loss by the logarithms of rho and s of a class, up to a common factor. Both
+// come from the terms (coefficient of mechanism k in table j) * sigma2_k * weight_j, of which rho
+// has the power (attributes of the class in k), s the power (those in j but not in k).
 struct Sensitivity {
   double rho = 0;
   double s = 0;
 };
-Sensitivity SensitivityTo(const std::vector<int>& of, const BasisProblem& problem,
-                          const std::vector<ResidualBasis>& bases,
-                          const std::vector<double>& weight) {
+std::vector<Sensitivity> SensitivityToClasses(const BasisProblem& problem,
+                                              const std::vector<ResidualBasis>& bases,
+                                              const std::vector<double>& weight) {
   const MultisetTable& tables = problem.workload->orbits;
   const MultisetTable& mechanisms = *problem.mechanisms;
   const VarianceMatrix means = MeanVarianceMatrix(tables, mechanisms, bases);
   std::vector<double> demand(static_cast<size_t>(mechanisms.size()));
   MultiplyTransposed(means, weight, demand);
-  Sensitivity sensitivity;
   std::vector<double> noise(demand.size());
   for (int64_t k = 0; k < mechanisms.size(); ++k) {
     double cost = OrbitSize(problem.workload->classes, mechanisms[k]).get_d();
@@ -151,16 +182,19 @@ Sensitivity SensitivityTo(const std::vector<int>& of, const BasisProblem& proble
     const double needed = demand[static_cast<size_t>(k)];
     noise[static_cast<size_t>(k)] = needed > 0 ? std::sqrt(cost / needed) : 0;
   }
+  std::vector<Sensitivity> sensitivity(bases.size());
   for (int64_t j = 0; j < means.num_rows(); ++j) {
+    const std::vector<ClassRun> runs = ClassRuns(tables[j]);
     for (int64_t e = means.row_begin[static_cast<size_t>(j)];
          e < means.row_begin[static_cast<size_t>(j) + 1]; ++e) {
       const int64_t k = means.column[static_cast<size_t>(e)];
       const double term = weight[static_cast<size_t>(j)] *
                           means.coefficient[static_cast<size_t>(e)] * noise[static_cast<size_t>(k)];
-      for (const int c : of) {
-        const int taken = CountOf(mechanisms[k], c);
-        sensitivity.rho += term * taken;
-        sensitivity.s += term * (CountOf(tables[j], c) - taken);
+      for (const ClassRun& run : runs) {
+        const int taken = CountOf(mechanisms[k], run.attribute_class);
+        Sensitivity& by = sensitivity[static_cast<size_t>(run.attribute_class)];
+        by.rho += term * taken;
+        by.s += term * (run.count - taken);
       }
     }
   }
@@ -175,27 +209,32 @@ class Search {
       bases_.push_back(IdentityBasis((*problem.domain)[members.front()].size));
     }
     for (const BasisType& type : types_) {
-      if (type.chosen) Put(type, RoundedTo(kMostScaleBits, type));
+      if (type.solver == nullptr) Put(type, RoundedTo(kMostScaleBits, type));
     }
   }
 
   std::vector<ResidualBasis> Run() {
     if (types_.empty()) return bases_;
     if (problem_.kind == BasisKind::kOblique) {
-      if (problem_.goal == StrategyGoal::kMean) {
-        SearchBySecants();
-      } else {
-        SearchByLoss();
+      const double shared_loss = SearchTradeOffs();
+      std::vector<BasisType> split = SplitTypes(types_, problem_.goal);
+      if (split.size() > types_.size()) {
+        const std::vector<ResidualBasis> shared_bases = bases_;
+        std::swap(types_, split);
+        if (!(SearchTradeOffs() < shared_loss * (1 - kWorthSplitting))) {
+          std::swap(types_, split);
+          bases_ = shared_bases;
+        }
       }
     }
     for (BasisType& type : types_) {
       if (type.solver == nullptr) continue;
       const bool exact = problem_.goal == StrategyGoal::kMean && !type.is_large();
-      Strategy strategy =
+      const Strategy strategy =
           type.solver->Solve(type.trade_off, exact ? kFinalTolerance : kLargeTolerance,
                              type.is_large() ? kLargeIterations : kFinalIterations);
       Put(type, Draft(type, strategy));
-      type.chosen = {std::move(strategy.gram), std::move(strategy.constant)};
+      type.factor = FactorBasis(strategy.gram, strategy.constant);
     }
     return Rounded();
   }
@@ -205,32 +244,44 @@ class Search {
     for (const int c : type.classes) bases_[static_cast<size_t>(c)] = basis;
   }
 
-  void SearchBySecants() {
+  // From the types' trade-offs, and never to a greater loss. Gives the least one.
+  double SearchTradeOffs() {
+    return problem_.goal == StrategyGoal::kMean ? SearchBySecants() : SearchByLoss();
+  }
+
+  double SearchBySecants() {
     struct Point {
       double trade_off;
       double imbalance;
     };
     std::vector<std::optional<Point>> before(types_.size());
     double least_loss = std::numeric_limits<double>::infinity();
-    std::vector<double> best(types_.size(), 0);
+    std::vector<double> best;
+    for (const BasisType& type : types_) best.push_back(type.trade_off);
     for (int round = 0; round < kSearchRounds; ++round) {
       for (BasisType& type : types_) {
         if (type.solver == nullptr) continue;
         Put(type, Draft(type, type.solver->Solve(
                                   type.trade_off, kSearchTolerance,
-                                  type.is_large() ? kLargeIterations : kSearchIterations)));
+                                  type.is_large() ? kLargeIterations : kSearchIterations, false)));
       }
       const BasisProblem::Outcome outcome = problem_.solve(bases_);
       if (outcome.loss < least_loss) {
         least_loss = outcome.loss;
         for (size_t t = 0; t < types_.size(); ++t) best[t] = types_[t].trade_off;
       }
+      const std::vector<Sensitivity> by_class =
+          SensitivityToClasses(problem_, bases_, outcome.weight);
       bool balanced = true;
       for (size_t t = 0; t < types_.size(); ++t) {
         BasisType& type = types_[t];
         if (type.solver == nullptr) continue;
         const ResidualBasis& basis = bases_[static_cast<size_t>(type.classes.front())];
-        const Sensitivity by = SensitivityTo(type.classes, problem_, bases_, outcome.weight);
+        Sensitivity by;
+        for (const int c : type.classes) {
+          by.rho += by_class[static_cast<size_t>(c)].rho;
+          by.s += by_class[static_cast<size_t>(c)].s;
+        }
         if (!(by.rho > 0) || !(by.s > 0)) continue;  // the workload never asks for it
         const double rho = basis.privacy_cost * basis.mean.residual;
         const double wanted = std::log((by.rho / rho) / (by.s / basis.mean.constant));
@@ -248,23 +299,24 @@ class Search {
       if (balanced) break;
     }
     for (size_t t = 0; t < types_.size(); ++t) types_[t].trade_off = best[t];
+    return least_loss;
   }
 
-  void SearchByLoss() {
-    // Strategies by trade-off, in steps of 1/4: they do not depend on the other attributes.
-    std::vector<std::map<int, ResidualBasis>> known(types_.size());
+  double SearchByLoss() {
     const auto at = [&](size_t t, int quarter) -> const ResidualBasis& {
-      auto place = known[t].find(quarter);
-      if (place == known[t].end()) {
+      std::map<int, ResidualBasis>& known = known_[types_[t].space.get()];
+      auto place = known.find(quarter);
+      if (place == known.end()) {
         BasisType& type = types_[t];
         const Strategy strategy =
-            type.solver->Solve(0.25 * quarter, kMaxSearchTolerance, kSearchIterations);
-        place = known[t].emplace(quarter, Draft(type, strategy)).first;
+            type.solver->Solve(0.25 * quarter, kMaxSearchTolerance, kSearchIterations, false);
+        place = known.emplace(quarter, Draft(type, strategy)).first;
       }
       return place->second;
     };
-    std::vector<int> quarter(types_.size(), 6);
+    std::vector<int> quarter;
     for (size_t t = 0; t < types_.size(); ++t) {
+      quarter.push_back(static_cast<int>(std::lround(4 * types_[t].trade_off)));
       if (types_[t].solver != nullptr) Put(types_[t], at(t, quarter[t]));
     }
     double least_loss = problem_.solve(bases_).loss;
@@ -276,7 +328,7 @@ class Search {
           for (const int direction : {1, -1}) {
             for (;;) {
               const int trial = quarter[t] + direction * step;
-              if (trial < -8 || trial > 40) break;
+              if (trial < kLeastMaxQuarter || trial > kMostMaxQuarter) break;
               Put(types_[t], at(t, trial));
               const double loss = problem_.solve(bases_).loss;
               if (!(loss < least_loss * (1 - 1e-6))) break;
@@ -291,6 +343,7 @@ class Search {
       }
     }
     for (size_t t = 0; t < types_.size(); ++t) types_[t].trade_off = 0.25 * quarter[t];
+    return least_loss;
   }
 
   std::vector<ResidualBasis> Rounded() {
@@ -300,7 +353,13 @@ class Search {
       largest_order = std::max(largest_order, problem_.workload->orbits[j].size());
     }
     const int roomy_bits = kBitsForBases / static_cast<int>(std::min<size_t>(largest_order, 96));
-    for (int bits = kLeastScaleBits;;) {
+    // An attempt with a large attribute takes seconds.
+    const bool large = std::any_of(types_.begin(), types_.end(), [](const BasisType& type) {
+      return type.attribute->size > kLargeAttribute;
+    });
+    const int first_bits =
+        large ? std::clamp(roomy_bits, kLeastScaleBits, kLargeScaleBits) : kLeastScaleBits;
+    for (int bits = first_bits;;) {
       for (const BasisType& type : types_) Put(type, RoundedTo(bits, type));
       const double loss = problem_.solve(bases_).loss;
       const double goal = bits < roomy_bits ? kRoundingGoal : kRoundingLoss;
@@ -314,6 +373,8 @@ class Search {
 
   const BasisProblem& problem_;
   std::vector<BasisType> types_;
+  // Of kMax: drafts by trade-off in steps of 1/4, which do not depend on the other attributes.
+  std::map<const QuerySpace*, std::map<int, ResidualBasis>> known_;
   std::vector<ResidualBasis> bases_;
 };
 

@@ -29,9 +29,10 @@ struct BasisProblem {
   std::stop_token stop = {};
 };
 
-// One basis for each class of attributes, alike for attributes with the same queries: identity
-// attributes have the closed form, the others an integer matrix near the best of the family of
-// StrategySolver. Only `solve` says what is best; every choice is a valid one.
+// One basis for each class of attributes: identity attributes have the closed form, the others an
+// integer matrix near the best of the family of StrategySolver. Only `solve` says what is best;
+// every choice is a valid one. Classes with the same queries share a basis at first. Then each
+// searches for its own from there, and keeps it if the loss falls by more than 0.01 %.
 //
 // kMean: the loss depends on an attribute through rho = privacy_cost * residual mean and
 // s = constant mean alone. X splits as c 1 1^T + G, and the best X has c / (1 - c) equal to

@@ -61,7 +61,8 @@ const KindSplits::Point& KindSplits::Solved() {
   solver.Solve(0.25 * quarter, max ? kMaxTolerance : kTolerance,
                !coarse_ && is_large() ? kLargeKindIterations
                : max                  ? kMaxIterations
-                                      : kIterations);
+                                      : kIterations,
+               false);
   if (coarse_) solver_->StartFrom(*coarse_);
   if (max || frame_ == nullptr) {
     frame_ = std::make_shared<AttributeFrame>(FrameOf(*space_, solver_->query_weights()));

@@ -9,6 +9,7 @@
 #include "residua/base/error.h"
 #include "residua/model/closure.h"
 #include "residua/model/symmetry.h"
+#include "residua/select/dense_bound.h"
 #include "residua/select/kind_splits.h"
 #include "residua/select/objective_rows.h"
 #include "residua/select/plan_errors.h"
@@ -382,6 +383,9 @@ double LeastLossBound(const Domain& domain, const Workload& workload, const Obje
     // Equal weights of the answers bound the largest mean over a table. Those of the one-attribute
     // problem for the largest variance are nearly always better.
     bound = std::max(bound, BoundSearch(domain, workload, objective, StrategyGoal::kMax).Run());
+    // There the weights of answers are a product, the same for all tables. Small domains can do
+    // without.
+    bound = std::max(bound, DenseMaxVarianceBound(domain, workload, objective));
   }
   return bound > 0 && std::isfinite(bound) ? bound : 0;
 }

@@ -9,6 +9,47 @@
 #include "residua/select/objective_rows.h"
 
 namespace residua {
+namespace {
+
+// What a table must gain alone before it is named: more than rounding the noise costs.
+constexpr double kWorthNaming = 1e-3;
+
+void AddAlone(const Plan& plan, std::vector<TableErrors>* errors) {
+  const bool replaces = plan.protection.neighbours == Protection::Neighbours::kReplaceOne;
+  double num_tables = 0;
+  for (const TableErrors& table : *errors) {
+    if (!replaces || !table.orbit.empty()) num_tables += table.num_tables;
+  }
+  const auto rows = static_cast<double>(plan.protection.max_rows);
+  const double share = plan.pcost.get_d() / num_tables / (rows * rows);
+  for (TableErrors& table : *errors) {
+    if (replaces && table.orbit.empty()) {  // it costs nothing, alone or not
+      table.alone_variance = table.mean_variance;
+      continue;
+    }
+    double needed = 1;
+    bool identity = true;
+    for (const int c : table.orbit) {
+      const ResidualBasis& basis = plan.bases[static_cast<size_t>(c)];
+      const double root =
+          std::sqrt(basis.privacy_cost * basis.mean.residual) + std::sqrt(basis.mean.constant);
+      needed *= root * root;
+      identity = identity && basis.is_identity();
+    }
+    // A row replaced moves two cells. Where one query counts both, the moves may add up.
+    if (replaces) needed *= identity ? 2 : 4;
+    table.alone_variance = needed / share;
+  }
+}
+
+template <typename Table>
+void SortTables(std::vector<Table>* tables) {
+  std::sort(tables->begin(), tables->end(), [](const Table& a, const Table& b) {
+    return ListedBefore(a.attributes, b.attributes);
+  });
+}
+
+}  // namespace
 
 std::vector<double> NoiseVariances(const Plan& plan) {
   std::vector<double> noise;
@@ -29,8 +70,12 @@ std::vector<TableErrors> PredictErrors(const Plan& plan) {
   Multiply(means, noise, variance);
   for (size_t j = 0; j < errors.size(); ++j) {
     const auto orbit = workload.orbits[static_cast<int64_t>(j)];
-    errors[j] = {std::vector<int>(orbit.begin(), orbit.end()), weights.num_tables[j],
-                 weights.num_answers[j], variance[j], 0};
+    errors[j] = {std::vector<int>(orbit.begin(), orbit.end()),
+                 weights.num_tables[j],
+                 weights.num_answers[j],
+                 variance[j],
+                 0,
+                 0};
   }
   const VarianceMatrix peaks = PeakVarianceMatrix(workload.orbits, plan.mechanisms, bases);
   variance.resize(static_cast<size_t>(peaks.num_rows()));
@@ -39,6 +84,7 @@ std::vector<TableErrors> PredictErrors(const Plan& plan) {
     double& max_variance = errors[static_cast<size_t>(peaks.table[row])].max_variance;
     max_variance = std::max(max_variance, variance[row]);
   }
+  AddAlone(plan, &errors);
   return errors;
 }
 
@@ -49,10 +95,31 @@ std::vector<ListedTable> ListTables(const Plan& plan, const std::vector<TableErr
       tables.push_back({set, &table});
     });
   }
-  std::sort(tables.begin(), tables.end(), [](const ListedTable& a, const ListedTable& b) {
-    return ListedBefore(a.attributes, b.attributes);
-  });
+  SortTables(&tables);
   return tables;
+}
+
+BetterAlone FindBetterAlone(const Plan& plan, const std::vector<TableErrors>& errors) {
+  std::vector<const TableErrors*> better;
+  BetterAlone found;
+  for (const TableErrors& table : errors) {
+    if (table.mean_variance <= table.alone_variance * (1 + kWorthNaming)) continue;
+    found.num_tables += table.num_tables;
+    better.push_back(&table);
+  }
+  std::stable_sort(better.begin(), better.end(), [](const TableErrors* a, const TableErrors* b) {
+    return a->orbit.size() < b->orbit.size();
+  });
+  double num_named = 0;
+  for (const TableErrors* table : better) {
+    num_named += table->num_tables;
+    if (num_named > kMostNamed) break;
+    ForEachMember(plan.classes, table->orbit, [&](const AttributeSet& set) {
+      found.named.push_back({set, table->mean_variance, table->alone_variance});
+    });
+  }
+  SortTables(&found.named);
+  return found;
 }
 
 PlanSummary Summarize(const Plan& plan, const std::vector<TableErrors>& errors) {

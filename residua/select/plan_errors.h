@@ -14,6 +14,11 @@ struct TableErrors {
   double num_answers = 0;  // of each table
   double mean_variance = 0;
   double max_variance = 0;
+  // The mean variance if each table of the workload were measured alone, with noise of its own and
+  // an equal share of the plan's privacy cost. A table over A then needs
+  //   prod_{i in A} (sqrt(privacy_cost_i * residual_i) + sqrt(constant_i))^2
+  // per unit of it, with the means of the plan's bases: 1 for cells, each with independent noise.
+  double alone_variance = 0;
 };
 std::vector<TableErrors> PredictErrors(const Plan& plan);
 
@@ -24,6 +29,20 @@ struct ListedTable {
   const TableErrors* errors;
 };
 std::vector<ListedTable> ListTables(const Plan& plan, const std::vector<TableErrors>& errors);
+
+// The tables that would have a smaller mean variance if each were measured alone: `num_tables` of
+// them, of which at most kMostNamed are named, smaller ones first, in the order of ListTables.
+struct BetterAlone {
+  struct Table {
+    AttributeSet attributes;
+    double mean_variance = 0;
+    double alone_variance = 0;
+  };
+  double num_tables = 0;
+  std::vector<Table> named;
+};
+BetterAlone FindBetterAlone(const Plan& plan, const std::vector<TableErrors>& errors);
+inline constexpr double kMostNamed = 1000;
 
 // rmse = sqrt(total variance of all answers / number of answers).
 struct PlanSummary {

@@ -54,7 +54,6 @@ Objective ParseObjective(std::string_view text) {
     Fail(ErrorKind::kBadInput,
          "objective '{}' is not known; choose sum-variance, max-variance or p-norm=P", text);
   }
-  objective.weighting = DefaultWeighting(objective.kind);
   return objective;
 }
 
@@ -80,10 +79,6 @@ std::string_view ToString(Weighting weighting) { return TextOf(kWeightings, weig
 AnswerKind ParseAnswerKind(std::string_view text) {
   if (const auto kind = ValueOf(kAnswerKinds, text)) return *kind;
   Fail(ErrorKind::kBadInput, "answers '{}' is not known; choose {}", text, Choices(kAnswerKinds));
-}
-
-Weighting DefaultWeighting(Objective::Kind kind) {
-  return kind == Objective::Kind::kMaxVariance ? Weighting::kEqual : Weighting::kCells;
 }
 
 }  // namespace residua

@@ -18,7 +18,7 @@ std::string_view ToString(QueryKind queries);
 // "oblique" or "orthogonal".
 BasisKind ParseBasisKind(std::string_view text);
 
-// "sum-variance", "max-variance" or "p-norm=P".
+// "sum-variance", "max-variance" or "p-norm=P", with equal weights.
 Objective ParseObjective(std::string_view text);
 std::string ToString(const Objective& objective);
 
@@ -27,8 +27,5 @@ std::string_view ToString(Weighting weighting);
 
 // "planned", "prefixes" or "cells".
 AnswerKind ParseAnswerKind(std::string_view text);
-
-// The weighting of an objective if none is given: all answers count alike.
-Weighting DefaultWeighting(Objective::Kind kind);
 
 }  // namespace residua

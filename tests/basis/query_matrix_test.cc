@@ -33,6 +33,15 @@ std::vector<Attribute> Examples() {
   return examples;
 }
 
+TEST(QueryMatrixTest, NormsOfManyCellsAreThoseOfTheDenseMatrix) {
+  for (const QueryKind kind : {QueryKind::kPrefix, QueryKind::kRange}) {
+    const Attribute attribute = Named(260, kind);
+    const MatrixXd p = MatrixXd::Random(260, 3);
+    const VectorXd expected = (oracle::DenseQueries(attribute) * p).rowwise().squaredNorm();
+    EXPECT_LT((QueryMatrix(attribute).SquaredNorms(p) - expected).norm(), 1e-10 * expected.norm());
+  }
+}
+
 TEST(QueryMatrixTest, SweepsAgreeWithTheDenseMatrix) {
   std::mt19937 random(3);
   std::normal_distribution<double> normal;
@@ -54,6 +63,7 @@ TEST(QueryMatrixTest, SweepsAgreeWithTheDenseMatrix) {
         (queries.QuadraticForms(symmetric) - (dense * symmetric * dense.transpose()).diagonal())
             .norm(),
         1e-10);
+    EXPECT_LT((queries.SquaredNorms(half) - (dense * half).rowwise().squaredNorm()).norm(), 1e-10);
     for (int64_t q = 0; q < queries.num_answers(); ++q) {
       EXPECT_EQ(queries.Row(q), VectorXd(dense.row(q)));
     }

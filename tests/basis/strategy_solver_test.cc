@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -68,7 +69,8 @@ TEST(StrategySolverTest, IntegerBasesAreValidAndNear) {
         StrategySolver solver(space, kind, goal);
         const Strategy strategy = solver.Solve(0.7, 1e-7, 400);
         const double scale = 1 << 16;
-        const IntegerMatrix matrix = RoundBasis(space, strategy.gram, strategy.constant, scale);
+        const IntegerMatrix matrix =
+            RoundBasis(space, FactorBasis(strategy.gram, strategy.constant), scale);
         EXPECT_EQ(matrix.num_rows, space.rank() - 1);
         const ResidualBasis basis = BasisFromMatrix(attribute, matrix);
         const MatrixXd w = oracle::DenseQueries(attribute);
@@ -128,6 +130,86 @@ TEST(StrategySolverTest, IntegerBasesAreValidAndNear) {
         }
       }
     }
+  }
+}
+
+// The same queries as a matrix of their own are solved by dense eigenvalues.
+Attribute AsCustom(const Attribute& attribute) {
+  const MatrixXd dense = oracle::DenseQueries(attribute);
+  Attribute custom = Named(attribute.size, QueryKind::kCustom);
+  custom.custom.num_rows = dense.rows();
+  for (Eigen::Index q = 0; q < dense.rows(); ++q) {
+    for (Eigen::Index k = 0; k < dense.cols(); ++k) custom.custom.entries.push_back(dense(q, k));
+  }
+  return custom;
+}
+
+TEST(StrategySolverTest, FastStepsReachTheOptimumOfDenseOnes) {
+  struct Case {
+    Attribute attribute;
+    StrategyGoal goal;
+    double tolerance;
+  };
+  std::vector<Case> cases;
+  for (const int64_t n : {2, 3, 10, 33, 128}) {
+    cases.push_back({Named(n, QueryKind::kPrefix), StrategyGoal::kMean, 1e-8});
+    cases.push_back({Named(n, QueryKind::kRange), StrategyGoal::kMean, 1e-8});
+    if (n < 100) cases.push_back({Named(n, QueryKind::kPrefix), StrategyGoal::kMax, 1e-5});
+  }
+  for (const Case& c : cases) {
+    const QuerySpace space(c.attribute);
+    const QuerySpace dense_space(AsCustom(c.attribute));
+    StrategySolver fast(space, BasisKind::kOblique, c.goal);
+    StrategySolver dense(dense_space, BasisKind::kOblique, c.goal);
+    EXPECT_TRUE(fast.is_fast());
+    EXPECT_FALSE(dense.is_fast());
+    for (const double trade_off : {0.0, -1.5, 2.0, 6.0}) {
+      const Strategy a = fast.Solve(trade_off, c.tolerance, 400);
+      const Strategy b = dense.Solve(trade_off, c.tolerance, 400);
+      EXPECT_LE(a.relative_gap, std::max(2e-5, 2 * b.relative_gap));
+      // Both are within their gaps of the same optimum, and differ by its root at most.
+      const double error = 3 * std::sqrt(std::max(0.0, a.relative_gap + b.relative_gap)) + 1e-7;
+      EXPECT_NEAR(a.privacy_cost / b.privacy_cost, 1, error);
+      EXPECT_NEAR(a.residual_mean / b.residual_mean, 1, error);
+      EXPECT_NEAR(a.constant_mean / b.constant_mean, 1, error);
+      EXPECT_LT((a.gram - b.gram).norm(), error * b.gram.norm());
+      EXPECT_LT((a.gram * a.constant).norm(), 1e-8 * a.gram.norm() * a.constant.norm());
+      EXPECT_NEAR(a.constant.sum(), 1, 1e-9);
+      if (c.goal == StrategyGoal::kMean) continue;
+      EXPECT_NEAR((a.privacy_cost * a.residual_variance).maxCoeff() /
+                      (b.privacy_cost * b.residual_variance).maxCoeff(),
+                  1, 0.02);
+    }
+  }
+}
+
+TEST(StrategySolverTest, ThousandsOfCellsReachTheirTolerance) {
+  for (const QueryKind kind : {QueryKind::kPrefix, QueryKind::kRange}) {
+    const QuerySpace space(Named(4096, kind));
+    StrategySolver solver(space, BasisKind::kOblique, StrategyGoal::kMean);
+    EXPECT_LE(solver.Solve(0.5, 1e-4, 60, false).relative_gap, 1e-4);
+  }
+}
+
+// With its rows in another order a matrix is not triangular, and the general inverse is taken.
+TEST(StrategySolverTest, TriangularMatricesAreInvertedLikeAnyOther) {
+  for (const QueryKind kind : {QueryKind::kPrefix, QueryKind::kRange}) {
+    const Attribute attribute = Named(300, kind);
+    const QuerySpace space(attribute);
+    StrategySolver solver(space, BasisKind::kOblique, StrategyGoal::kMean);
+    const Strategy strategy = solver.Solve(1, 1e-4, 60);
+    const IntegerMatrix matrix =
+        RoundBasis(space, FactorBasis(strategy.gram, strategy.constant), 1 << 10);
+    IntegerMatrix turned = matrix;
+    std::rotate(turned.entries.begin(), turned.entries.begin() + turned.num_columns,
+                turned.entries.end());
+    const ResidualBasis a = BasisFromMatrix(attribute, matrix);
+    const ResidualBasis b = BasisFromMatrix(attribute, turned);
+    EXPECT_NEAR(a.mean.residual / b.mean.residual, 1, 1e-9);
+    EXPECT_NEAR(a.mean.constant / b.mean.constant, 1, 1e-9);
+    EXPECT_LT((a.inverse->constant - b.inverse->constant).norm(), 1e-9);
+    EXPECT_LT((a.inverse->residual.rightCols(298) - b.inverse->residual.leftCols(298)).norm(),
+              1e-9 * b.inverse->residual.norm());
   }
 }
 

@@ -54,9 +54,16 @@ std::vector<Domain> SmallDomains() {
           WithAttribute("4:prefix", Tree()), WithAttribute("3,3:range", Custom(4, 6, 4))};
 }
 
+// As the dense oracles have it: every cell counts alike.
+Objective EveryCell(const std::string& text) {
+  Objective objective = ParseObjective(text);
+  if (objective.kind != Objective::Kind::kMaxVariance) objective.weighting = Weighting::kCells;
+  return objective;
+}
+
 SelectRequest Request(const Domain& domain, const Workload& workload,
                       const std::string& objective = "sum-variance") {
-  return {domain, workload, ParseObjective(objective), BudgetFromPcost(1)};
+  return {domain, workload, EveryCell(objective), BudgetFromPcost(1)};
 }
 
 TEST(ChooseBasesTest, CostsAndCovariancesAgreeWithDenseMatrices) {
@@ -164,6 +171,28 @@ TEST(ChooseBasesTest, WithinOneAndAHalfPercentOfTheLeastMaximum) {
   EXPECT_LE(loss("5:prefix*3", 2), 6.219 * 1.015);
 }
 
+// The bounds of the least maximum of one table multiply over its attributes: nuclear norms do, and
+// so do variances and privacy costs.
+TEST(ChooseBasesTest, QueriesThatVanishedAtOneTradeOffComeBack) {
+  struct Case {
+    int64_t size;
+    int64_t count;
+  };
+  for (const Case& c : {Case{4, 2}, Case{5, 3}, Case{6, 2}, Case{6, 3}, Case{8, 2}, Case{12, 2}}) {
+    Attribute range;
+    range.size = c.size;
+    range.queries = QueryKind::kRange;
+    const oracle::OptimumBounds one = oracle::LeastMaxVariance(oracle::DenseQueries(range), 3000);
+    const auto count = static_cast<double>(c.count);
+    const std::string domain = std::to_string(c.size) + ":range*" + std::to_string(c.count);
+    const double loss =
+        Select(Request(ParseDomain(domain), {{{Kind::kExactly, c.count}}, {}}, "max-variance"))
+            .loss;
+    EXPECT_GE(loss, std::pow(one.lower, count) * (1 - 1e-9)) << domain;
+    EXPECT_LE(loss, std::pow(one.upper, count) * 1.004) << domain;
+  }
+}
+
 TEST(ChooseBasesTest, ObliqueIsNeverWorseThanOrthogonal) {
   for (const char* domain : {"10:prefix*5", "8:range*4,3", "20:prefix,7:range,4"}) {
     for (int64_t order = 1; order <= 3; ++order) {
@@ -175,15 +204,39 @@ TEST(ChooseBasesTest, ObliqueIsNeverWorseThanOrthogonal) {
   }
 }
 
-TEST(ChooseBasesTest, AttributesWithTheSameQueriesShareOneBasis) {
+TEST(ChooseBasesTest, AttributesWithTheSameQueriesShareABasisIfNothingIsGained) {
   // The weights split the two prefix attributes into classes of their own.
   const Plan plan =
-      Select(Request(ParseDomain("9:prefix*2,9,9:range"), {{}, {{{0, 2}, 1.0}, {{1, 3}, 3.0}}}));
+      Select(Request(ParseDomain("9:prefix*2,9,9:range"), {{}, {{{0, 2}, 1.0}, {{1, 3}, 1.001}}}));
   const std::vector<ResidualMatrix> matrices = MatrixOfAttributes(plan);
   EXPECT_NE(plan.classes.class_of[0], plan.classes.class_of[1]);
-  EXPECT_EQ(matrices[0], matrices[1]);
   EXPECT_TRUE(std::holds_alternative<SubtractionMatrix>(matrices[2]));
   EXPECT_NE(matrices[0], matrices[3]);
+  const Plan alike = Select(Request(ParseDomain("9:prefix*2,9"), {{{Kind::kExactly, 2}}, {}}));
+  EXPECT_EQ(MatrixOfAttributes(alike)[0], MatrixOfAttributes(alike)[1]);
+}
+
+// Attribute 1 is in the large table only: it wants another trade-off than those of both.
+TEST(ChooseBasesTest, EachClassOfAttributesHasItsOwnBasisIfThatGains) {
+  const Workload workload{{}, {{{0, 1, 2}, 1.0}, {{0, 2}, 1.0}}};
+  SelectRequest request = Request(ParseDomain("10:prefix*3"), workload);
+  request.objective.weighting = Weighting::kEqual;
+  const Plan plan = Select(request);
+  const std::vector<ResidualMatrix> matrices = MatrixOfAttributes(plan);
+  EXPECT_EQ(matrices[0], matrices[2]);
+  EXPECT_NE(matrices[0], matrices[1]);
+  for (const ResidualMatrix& shared : {matrices[0], matrices[1]}) {
+    request.matrices.assign(3, shared);
+    EXPECT_GT(Select(request).loss, plan.loss * 1.005);
+  }
+  // Small enough for the optimum over all mechanisms.
+  request = Request(ParseDomain("5:prefix*3"), workload);
+  const Plan small = Select(request);
+  const Eigen::MatrixXd queries = StackQueries(small);
+  const oracle::OptimumBounds optimum =
+      oracle::LeastTotalVariance(queries.transpose() * queries, 200);
+  EXPECT_GE(small.loss, optimum.lower * (1 - 1e-7));
+  EXPECT_LE(small.loss, optimum.upper * 1.005);
 }
 
 TEST(ChooseBasesTest, GivenMatricesAreUsed) {

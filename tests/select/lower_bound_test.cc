@@ -19,12 +19,19 @@ namespace {
 
 Workload Marginals(const char* text) { return {ParseMarginalRules(text), {}}; }
 
+// As the dense oracles have it: every cell counts alike.
+Objective EveryCell(const std::string& text) {
+  Objective objective = ParseObjective(text);
+  if (objective.kind != Objective::Kind::kMaxVariance) objective.weighting = Weighting::kCells;
+  return objective;
+}
+
 Plan PlanOf(const Domain& domain, const Workload& workload, const char* objective) {
-  return Select({domain, workload, ParseObjective(objective), BudgetFromPcost(1)});
+  return Select({domain, workload, EveryCell(objective), BudgetFromPcost(1)});
 }
 
 double BoundOf(const Domain& domain, const Workload& workload, const char* objective) {
-  return LeastLossBound(domain, workload, ParseObjective(objective));
+  return LeastLossBound(domain, workload, EveryCell(objective));
 }
 
 // All queries of the workload, stacked, one column for each cell.
@@ -216,8 +223,7 @@ TEST(LowerBoundTest, OfRandomWorkloadsIsBelowTheDenseOptimumAndNearIt) {
 TEST(LowerBoundTest, OfRandomLargestVariancesIsBelowTheDenseOptimumAndNearIt) {
   std::mt19937 random(21);
   int num_compared = 0;
-  int num_near = 0;
-  for (int trial = 0; trial < 60; ++trial) {
+  for (int trial = 0; trial < 300; ++trial) {
     std::vector<Attribute> attributes = RandomDomain(&random).attributes();
     // The brute force needs queries that tell all cells apart.
     for (Attribute& attribute : attributes) {
@@ -241,15 +247,13 @@ TEST(LowerBoundTest, OfRandomLargestVariancesIsBelowTheDenseOptimumAndNearIt) {
     if (!(optimum.upper >= optimum.lower && optimum.upper <= 1.01 * optimum.lower)) continue;
     ++num_compared;
     EXPECT_LE(bound, optimum.upper) << trial;
-    EXPECT_GE(bound, 0.9 * optimum.lower) << trial;
-    if (bound >= 0.97 * optimum.lower) ++num_near;
+    EXPECT_GE(bound, 0.97 * optimum.lower) << trial;
     for (const char* objective : {"p-norm=2", "p-norm=7"}) {
       EXPECT_LE(BoundOf(domain, workload, objective), PlanOf(domain, workload, objective).loss)
           << trial;
     }
   }
-  EXPECT_GE(num_compared, 40);
-  EXPECT_GE(num_near, 0.9 * num_compared);
+  EXPECT_GE(num_compared, 200);
 }
 
 // More work can only cost more.
@@ -281,10 +285,11 @@ TEST(LowerBoundTest, CertifiesPlansOfPrefixSums) {
         Case{"100*3,99,85,42", "<=3", "sum-variance", 1e-6}, Case{cps, "1", "max-variance", 0.019},
         Case{cps, "2", "max-variance", 0.015}, Case{cps, "3", "max-variance", 0.006},
         Case{cps, "<=3", "max-variance", 0.0055}, Case{adult, "1", "max-variance", 0.013},
-        Case{adult, "2", "max-variance", 0.030}}) {
+        Case{adult, "2", "max-variance", 0.030}, Case{adult, "<=3", "max-variance", 0.041}}) {
     const Plan plan = PlanOf(ParseDomain(c.domain), Marginals(c.marginals), c.objective);
     const auto certificate = CertifyPlan(plan);
     ASSERT_TRUE(certificate);
+    EXPECT_TRUE(plan.converged) << c.domain << " " << c.marginals << " " << c.objective;
     EXPECT_NEAR(certificate->above_lower_bound, plan.loss / certificate->lower_bound - 1, 1e-12);
     EXPECT_GE(certificate->above_lower_bound, 0) << c.domain << " " << c.marginals;
     EXPECT_LE(certificate->above_lower_bound, c.above)

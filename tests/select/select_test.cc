@@ -108,6 +108,59 @@ TEST(SelectTest, CostsAndCovariancesAgreeWithDenseMatrices) {
   }
 }
 
+// Each table alone, planned by itself with its share.
+TEST(SelectTest, TablesBetterOffAloneAreNamed) {
+  for (const char* text : {"9,5,2", "20:prefix,4,3:range", "12:range*2,7"}) {
+    const Domain domain = ParseDomain(text);
+    for (const int64_t max_rows : {1, 3}) {
+      SelectRequest request = Request(domain, {{{Kind::kUpTo, 3}}, {}}, "sum-variance", 2);
+      request.objective.weighting = Weighting::kCells;
+      if (max_rows > 1) request.protection.identifier = "person";
+      request.protection.max_rows = max_rows;
+      const Plan plan = Select(request);
+      const std::vector<TableErrors> errors = PredictErrors(plan);
+      std::vector<AttributeSet> expected;
+      for (const ListedTable& table : ListTables(plan, errors)) {
+        SelectRequest one = request;
+        one.workload = {{}, {{table.attributes, 1.0}}};
+        one.target = BudgetFromPcost(Rational(2, 8));
+        const double alone = PredictErrors(Select(one)).front().mean_variance;
+        // Planned alone it may choose its own bases, which are at most a little better.
+        EXPECT_GE(table.errors->alone_variance, alone * (1 - 1e-3));
+        EXPECT_LE(table.errors->alone_variance, alone * 1.15);
+        if (table.errors->mean_variance > table.errors->alone_variance * 1.001) {
+          expected.push_back(table.attributes);
+        }
+      }
+      const BetterAlone better = FindBetterAlone(plan, errors);
+      EXPECT_EQ(better.num_tables, static_cast<double>(expected.size()));
+      ASSERT_EQ(better.named.size(), expected.size());
+      for (size_t k = 0; k < expected.size(); ++k) {
+        EXPECT_EQ(better.named[k].attributes, expected[k]);
+      }
+      EXPECT_GT(better.num_tables, 0);
+      EXPECT_TRUE(expected.front().empty()) << "the total suffers most when cells are weighed";
+    }
+  }
+  // With equal weights nobody suffers.
+  const Plan fair = Select(Request(ParseDomain("9,5,2"), {{{Kind::kUpTo, 3}}, {}}));
+  EXPECT_EQ(FindBetterAlone(fair, PredictErrors(fair)).num_tables, 0);
+}
+
+// Independent noise of variance 2 / share hides a replaced row, which moves two cells by one.
+TEST(SelectTest, ReplacedRowsCostATableAloneTwice) {
+  SelectRequest request = Request(ParseDomain("9,5,2"), {{{Kind::kUpTo, 1}}, {}});
+  request.protection.neighbours = Protection::Neighbours::kReplaceOne;
+  const Plan plan = Select(request);
+  for (const TableErrors& table : PredictErrors(plan)) {
+    if (table.orbit.empty()) {
+      EXPECT_EQ(table.alone_variance, table.mean_variance);
+    } else {
+      EXPECT_NEAR(table.alone_variance * plan.pcost.get_d(), 6, 1e-9);
+    }
+  }
+}
+
 // loss(noise) of the objective on explicit tables, from the dense oracle's enumeration.
 TEST(SelectTest, NoPerturbationOfTheNoiseDoesBetter) {
   Random random(5);
@@ -219,7 +272,9 @@ TEST(SelectTest, ACallersOwnLoss) {
     }
     return total;
   };
-  const Plan closed = Select(Request(domain, workload));
+  SelectRequest every_cell = Request(domain, workload);
+  every_cell.objective.weighting = Weighting::kCells;
+  const Plan closed = Select(every_cell);
   EXPECT_NEAR(SelectForLoss(Request(domain, workload), sum).loss, closed.loss, 2e-6 * closed.loss);
 
   // A loss that is not homogeneous: sum of v + exp(v / 20), for a budget and for a target.

@@ -1,0 +1,199 @@
+#include "residua/basis/bidiagonal_root.h"
+
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include "residua/base/error.h"
+
+namespace residua {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+using RowMajorMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+// Of the rational function, relative.
+constexpr double kRootTolerance = 1e-14;
+// A step of the arithmetic-geometric mean doubles the digits.
+constexpr int kMeanSteps = 12;
+
+// Jacobi's elliptic functions with complementary modulus `complement`, by descending Landen
+// transformations. Accurate up to half a quarter period.
+struct Elliptic {
+  double sn;
+  double cn;
+  double dn;
+};
+class EllipticFunctions {
+ public:
+  explicit EllipticFunctions(double complement) {
+    double a = 1;
+    double b = complement;
+    ratio_.push_back(std::sqrt((1 - complement) * (1 + complement)));
+    for (int step = 0; step < kMeanSteps; ++step) {
+      const double difference = (a - b) / 2;
+      const double mean = (a + b) / 2;
+      b = std::sqrt(a * b);
+      a = mean;
+      ratio_.push_back(difference / a);
+    }
+    mean_ = a;
+  }
+
+  double quarter_period() const { return std::numbers::pi / (2 * mean_); }
+
+  Elliptic At(double u) const {
+    double angle = std::ldexp(mean_ * u, kMeanSteps);
+    double next = angle;
+    for (size_t k = kMeanSteps; k > 0; --k) {
+      next = angle;
+      angle = (angle + std::asin(ratio_[k] * std::sin(angle))) / 2;
+    }
+    return {std::sin(angle), std::cos(angle), std::cos(angle) / std::cos(next - angle)};
+  }
+
+ private:
+  std::vector<double> ratio_;
+  double mean_ = 1;
+};
+
+}  // namespace
+
+BidiagonalRoot::BidiagonalRoot(VectorXd pivots, VectorXd below, VectorXd update, double factor,
+                               double trace)
+    : pivots_(std::move(pivots)),
+      below_(std::move(below)),
+      update_(std::move(update)),
+      factor_(factor) {
+  const Index n = pivots_.size();
+  // The spectrum of the inverse: Gershgorin's circles above, and the largest eigenvalue of A, at
+  // most its trace, below.
+  const double least = 1 / trace;
+  double most = 0;
+  for (Index k = 0; k < n; ++k) {
+    double row = pivots_(k);
+    if (k > 0) row += pivots_(k - 1) * std::fabs(below_(k - 1)) * (1 + std::fabs(below_(k - 1)));
+    if (k + 1 < n) row += pivots_(k) * std::fabs(below_(k));
+    most = std::max(most, row);
+  }
+  if (update_.size() > 0 && factor_ < 0) most -= factor_ * update_.squaredNorm();
+  RESIDUA_CHECK(least > 0 && most >= least && std::isfinite(most));
+  const double complement = std::sqrt(least / most);
+  const EllipticFunctions functions(complement);
+  const double period = functions.quarter_period();
+  const auto num_terms =
+      static_cast<int>(std::ceil((std::log(most / least) + 3) * -std::log(kRootTolerance) /
+                                 (2 * std::numbers::pi * std::numbers::pi)));
+  const double scale = 2 * period / (std::numbers::pi * num_terms);
+  for (int k = 0; k < num_terms; ++k) {
+    const double u = (k + 0.5) * period / num_terms;
+    if (2 * k < num_terms) {
+      const Elliptic at = functions.At(u);
+      terms_.push_back({least * at.sn * at.sn / (at.cn * at.cn),
+                        scale * std::sqrt(least) * at.dn / (at.cn * at.cn)});
+    } else {
+      // Beyond half the period, by its reflection.
+      const Elliptic at = functions.At(period - u);
+      terms_.push_back({most * at.cn * at.cn / (at.sn * at.sn),
+                        scale * std::sqrt(most) * at.dn / (at.sn * at.sn)});
+    }
+  }
+}
+
+void BidiagonalRoot::Factor(double shift, Factors* factors) const {
+  const Index n = pivots_.size();
+  factors->pivots.resize(n);
+  factors->below.resize(n - 1);
+  factors->above.resize(n - 1);
+  factors->diagonal.resize(n);
+  double rest = shift;
+  for (Index k = 0; k < n; ++k) {
+    factors->diagonal(k) = rest;
+    factors->pivots(k) = rest + pivots_(k);
+    if (k + 1 == n) break;
+    factors->below(k) = pivots_(k) * below_(k) / factors->pivots(k);
+    rest = factors->below(k) * below_(k) * rest + shift;
+  }
+  double from_below = pivots_(n - 1);
+  for (Index k = n - 1;; --k) {
+    factors->diagonal(k) = 1 / (factors->diagonal(k) + from_below);
+    if (k == 0) break;
+    const double pivot = pivots_(k - 1) * below_(k - 1) * below_(k - 1) + from_below + shift;
+    const double ratio = pivots_(k - 1) / pivot;
+    factors->above(k - 1) = below_(k - 1) * ratio;
+    from_below = (from_below + shift) * ratio;
+  }
+}
+
+VectorXd BidiagonalRoot::Solve(const Factors& factors, const VectorXd& x) const {
+  VectorXd solved = x;
+  const Index n = x.size();
+  for (Index k = 1; k < n; ++k) solved(k) -= factors.below(k - 1) * solved(k - 1);
+  solved.array() /= factors.pivots.array();
+  for (Index k = n - 1; k > 0; --k) solved(k - 1) -= factors.below(k - 1) * solved(k);
+  return solved;
+}
+
+VectorXd BidiagonalRoot::Diagonal() const {
+  VectorXd diagonal = VectorXd::Zero(pivots_.size());
+  Factors factors;
+  for (const Term& term : terms_) {
+    Factor(term.shift, &factors);
+    diagonal += term.weight * factors.diagonal;
+    if (update_.size() == 0) continue;
+    const VectorXd solved = Solve(factors, update_);
+    diagonal += term.weight * factor_ / (1 - factor_ * update_.dot(solved)) * solved.cwiseAbs2();
+  }
+  return diagonal;
+}
+
+VectorXd BidiagonalRoot::Apply(const VectorXd& x) const {
+  VectorXd product = VectorXd::Zero(pivots_.size());
+  Factors factors;
+  for (const Term& term : terms_) {
+    Factor(term.shift, &factors);
+    product += term.weight * Solve(factors, x);
+    if (update_.size() == 0) continue;
+    const VectorXd solved = Solve(factors, update_);
+    product += term.weight * factor_ * solved.dot(x) / (1 - factor_ * update_.dot(solved)) * solved;
+  }
+  return product;
+}
+
+VectorXd BidiagonalRoot::Inverse(const VectorXd& x) const {
+  const Index n = x.size();
+  VectorXd product = x;
+  for (Index k = 0; k + 1 < n; ++k) product(k) += below_(k) * x(k + 1);
+  product.array() *= pivots_.array();
+  for (Index k = n - 1; k > 0; --k) product(k) += below_(k - 1) * product(k - 1);
+  if (update_.size() > 0) product -= factor_ * update_.dot(x) * update_;
+  return product;
+}
+
+MatrixXd BidiagonalRoot::Dense() const {
+  const Index n = pivots_.size();
+  RowMajorMatrix root = RowMajorMatrix::Zero(n, n);
+  MatrixXd updates(update_.size(), update_.size() > 0 ? static_cast<Index>(terms_.size()) : 0);
+  Factors factors;
+  VectorXd row(n);
+  Index num_updates = 0;
+  for (const Term& term : terms_) {
+    Factor(term.shift, &factors);
+    // Below the diagonal each row of the inverse is a multiple of the one above it.
+    for (Index k = 0; k < n; ++k) {
+      if (k > 0) row.head(k) *= -factors.above(k - 1);
+      row(k) = term.weight * factors.diagonal(k);
+      root.row(k).head(k + 1) += row.head(k + 1);
+    }
+    if (update_.size() == 0) continue;
+    const VectorXd solved = Solve(factors, update_);
+    const double weight = term.weight / (1 - factor_ * update_.dot(solved));
+    updates.col(num_updates++) = std::sqrt(weight) * solved;
+  }
+  if (num_updates > 0) root.selfadjointView<Eigen::Lower>().rankUpdate(updates, factor_);
+  return root.selfadjointView<Eigen::Lower>();
+}
+
+}  // namespace residua
