@@ -111,6 +111,11 @@ bool CanRead(const Encoding& encoding, ColumnType type) {
   return !is_date && type != ColumnType::kOther;
 }
 
+bool IsNumber(ColumnType type) {
+  return type == ColumnType::kInteger || type == ColumnType::kWideNumber ||
+         type == ColumnType::kFloat;
+}
+
 // The kind to read a column of this SQL type as.
 ValueKind KindOf(const std::string& file, const Attribute& attribute, const std::string& sql_type) {
   const ColumnType type = ColumnTypeOf(sql_type);
@@ -123,9 +128,7 @@ ValueKind KindOf(const std::string& file, const Attribute& attribute, const std:
              : fmt::format("give {} values, or convert it in a query", SpecKey(attribute)));
   }
   if (std::holds_alternative<ValueEncoding>(cells)) {
-    const bool is_number = type == ColumnType::kInteger || type == ColumnType::kWideNumber ||
-                           type == ColumnType::kFloat;
-    return is_number ? ValueKind::kNumberText : ValueKind::kText;
+    return IsNumber(type) ? ValueKind::kNumberText : ValueKind::kText;
   }
   if (std::holds_alternative<DateEncoding>(cells) || std::holds_alternative<PartEncoding>(cells)) {
     return ValueKind::kText;
@@ -171,6 +174,7 @@ class TableReader {
     }
     if (HasIdentifier()) {
       const size_t k = FindColumn(file, relation, protection_.identifier, "privacy.identifier");
+      is_number_identifier_ = IsNumber(ColumnTypeOf(relation.columns[k].type));
       selected.push_back(fmt::format("CAST({} AS VARCHAR)", relation.expressions[k]));
     }
     select_ = fmt::format("SELECT {} FROM {}", fmt::join(selected, ", "), relation.from);
@@ -219,6 +223,12 @@ class TableReader {
   bool HasIdentifier() const { return !protection_.identifier.empty(); }
   int IdentifierColumn() const { return domain_.size(); }
 
+  // Whether the text of an identifier means that it is missing.
+  bool IsNobody(std::string_view text) const {
+    if (!is_number_identifier_) return null_values_.Contains(text);
+    return text == "nan" || null_values_.ContainsNumber(text);
+  }
+
   // Marks the rows without an identifier; returns how many of them were not marked before.
   int64_t MarkWithoutIdentifier(const DuckDbChunk& chunk) {
     const uint64_t* validity = chunk.Validity(IdentifierColumn());
@@ -226,9 +236,9 @@ class TableReader {
     int64_t num_marked = 0;
     for (size_t row = 0; row < is_dropped_.size(); ++row) {
       if (is_dropped_[row]) continue;
-      const bool is_missing = IsMissing(validity, static_cast<int64_t>(row)) ||
-                              null_values_.Contains(TextOf(values[row]));
-      if (!is_missing) continue;
+      if (!IsMissing(validity, static_cast<int64_t>(row)) && !IsNobody(TextOf(values[row]))) {
+        continue;
+      }
       is_dropped_[row] = 1;
       ++num_marked;
     }
@@ -268,6 +278,7 @@ class TableReader {
   const NullValues null_values_;
   std::vector<ColumnReader> columns_;
   std::string select_;
+  bool is_number_identifier_ = false;
   std::vector<char> is_dropped_;  // of one chunk
   std::unordered_map<std::string, int64_t> identifier_numbers_;
   std::vector<int64_t> identifiers_;  // of each row of columns_

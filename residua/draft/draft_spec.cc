@@ -248,8 +248,8 @@ bool IsNamedLikeIdentifier(std::string_view name) {
   std::string lower(name);
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  constexpr std::array<std::string_view, 12> kEndings = {
-      "id",   "key",     "number", "num",      "person",   "patient",
+  constexpr std::array<std::string_view, 13> kEndings = {
+      "id",   "key",     "number", "num",      "name",     "person",   "patient",
       "user", "account", "member", "customer", "employee", "household"};
   return std::any_of(kEndings.begin(), kEndings.end(),
                      [&](std::string_view ending) { return lower.ends_with(ending); });
@@ -378,10 +378,16 @@ Draft DraftColumn(const Column& column, size_t position) {
 
 std::string DraftPrivacy(const std::vector<Column>& columns) {
   std::string identifiers;
+  std::string others;
+  bool has_row_numbers = false;
   for (const Column& column : columns) {
+    if (column.IsRead() && IsAllDifferent(column)) has_row_numbers = true;
     if (!IsLikeIdentifier(column)) continue;
-    identifiers += fmt::format("# identifier = {}\n", TomlString(column.name));
+    (IsNamedLikeIdentifier(column.name) ? identifiers : others) +=
+        fmt::format("# identifier = {}\n", TomlString(column.name));
   }
+  // Where rows are numbered and no name fits, each row is probably someone else.
+  if (identifiers.empty() && !has_row_numbers) identifiers = others;
   if (identifiers.empty()) identifiers = "# identifier = \"COLUMN\"\n";
   return "[privacy]\n"
          "epsilon = 1.0  # less is more private and noisier; residua plan shows the errors "

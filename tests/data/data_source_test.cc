@@ -779,6 +779,13 @@ TEST_F(DataSourceTest, NullValuesAreNoIdentifiers) {
   const ReadReport report = SurveyTable(source, Domain({Integers("a", 0, 9)}), protection);
   EXPECT_EQ(report.num_rows_without_identifier, 2);
   EXPECT_EQ(report.num_rows_over, 0);
+  Sql("", {"COPY (SELECT * FROM (VALUES ('nan'::DOUBLE, 1), (-9.0, 2), (7.0, 3), ('nan', 4)) "
+           "t(who, a)) TO 't.parquet'"});
+  source = {"t.parquet", "", ""};
+  source.null_values = {"-9"};
+  const ReadReport of_numbers = SurveyTable(source, Domain({Integers("a", 0, 9)}), protection);
+  EXPECT_EQ(of_numbers.num_rows_without_identifier, 3);
+  EXPECT_EQ(of_numbers.num_rows_over, 0);
 }
 
 TEST_F(DataSourceTest, OtherValuesHaveACell) {

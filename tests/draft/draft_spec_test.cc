@@ -204,6 +204,10 @@ TEST_F(DraftSpecTest, SuggestsIdentifiers) {
             std::string::npos)
       << draft;
   EXPECT_EQ(NamesOf(ParseSpec(draft, "t.toml")), (Names{"person_id", "amount", "few", "sex"}));
+  const auto models = [](int k) { return fmt::format("{},m{}", k, k % 100); };
+  EXPECT_NE(DraftOfCsv(Csv("row,model", 300, models)).find("# identifier = \"COLUMN\"\n"),
+            std::string::npos)
+      << "rows that are numbered, and no name that fits";
   const auto few = [](int k) { return fmt::format("{},n{},{}", k, k, k % 2); };
   EXPECT_EQ(NamesOf(DraftedCsv(Csv("id,name,sex", 10, few))), (Names{"sex"}));
   EXPECT_EQ(NamesOf(DraftedCsv(Csv("id,name,sex", 9, few))), (Names{"id", "name", "sex"}))
