@@ -245,7 +245,7 @@ std::optional<DayRange> ParsePeriod(std::string_view text) {
   return DaysOf(period, every);
 }
 
-int64_t NumCells(DatePart part) {
+int64_t NumParts(DatePart part) {
   switch (part) {
     case DatePart::kWeekday:
       return 7;
@@ -266,7 +266,7 @@ std::string_view PartLabel(DatePart part, int64_t cell) {
   constexpr std::array<std::string_view, 12> kMonths = {
       "January", "February", "March",     "April",   "May",      "June",
       "July",    "August",   "September", "October", "November", "December"};
-  RESIDUA_CHECK(cell >= 0 && cell < NumCells(part));
+  RESIDUA_CHECK(cell >= 0 && cell < NumParts(part));
   const auto k = static_cast<size_t>(cell);
   switch (part) {
     case DatePart::kWeekday:

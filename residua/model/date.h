@@ -58,7 +58,7 @@ std::string PeriodLabel(int64_t period, DateStep every);
 // The days of a period that is written like a label, of any length.
 std::optional<DayRange> ParsePeriod(std::string_view text);
 
-int64_t NumCells(DatePart part);
+int64_t NumParts(DatePart part);
 std::string_view PartLabel(DatePart part, int64_t cell);
 // Nothing for the hour of a day without a time.
 std::optional<int64_t> PartOf(const Moment& moment, DatePart part);

@@ -74,7 +74,7 @@ struct NumCellsOf {
   std::optional<int64_t> operator()(const DateEncoding& dates) const {
     return PeriodOf(dates.last_day, dates.every) - PeriodOf(dates.first_day, dates.every) + 1;
   }
-  std::optional<int64_t> operator()(const PartEncoding& part) const { return NumCells(part.part); }
+  std::optional<int64_t> operator()(const PartEncoding& part) const { return NumParts(part.part); }
 };
 
 bool Lists(const ValueEncoding* list, std::string_view value) {

@@ -23,7 +23,7 @@ std::string MessageOf(const Encoding& encoding, int64_t size = 2) {
 }
 
 TEST(EncodingTest, CountsCells) {
-  EXPECT_EQ(NumCells(Encoding{}), std::nullopt) << "a bare size";
+  EXPECT_EQ(NumCells({}), std::nullopt) << "a bare size";
   EXPECT_EQ(NumCells({IntegerEncoding{-5, 99}}), 105);
   EXPECT_EQ(NumCells({IntegerEncoding{kLeast, kLeast + 1}, true}), 3);
   EXPECT_EQ(NumCells({CutEncoding{{1, 2.5}}}), 3);
