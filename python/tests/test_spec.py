@@ -260,7 +260,7 @@ def spec_of(**arguments):
         (lambda: rs.Spec(rs.Domain(a=["1", 1])), "domain['a'].values lists '1' twice"),
         (lambda: rs.Spec(rs.Domain(a=["x", np.datetime64("2013-01-01", "ns")])), "domain['a'].values: expected texts"),
         (lambda: rs.Spec(rs.Domain(a=rs.values("x", "null", null=True))), "domain['a'].null names missing values null"),
-        (lambda: rs.Spec(rs.Domain(a=rs.integers(0, 3, outside="keep"))), "domain['a'].outside: 'keep' is not known; choose error, clamp, drop or null"),
+        (lambda: rs.Spec(rs.Domain(a=rs.integers(0, 3, outside="keep"))), "domain['a'].outside: 'keep' is not known; choose error, clamp, drop, null or other"),
         (lambda: rs.Spec(rs.Domain(a=rs.integers(0, 3, outside="null"))), "domain['a'].outside"),
         (lambda: rs.Spec(rs.Domain(a=rs.integers(0, 3, outside=5))), "domain['a'].outside: expected a text, found 5"),
         (lambda: rs.Spec(rs.Domain(a=rs.integers(0, 10**9, queries="prefix"))), "domain['a'].queries: attribute 'a' has"),
