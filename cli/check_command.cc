@@ -33,6 +33,8 @@ std::string_view WhatHappens(const Attribute& attribute) {
       return "their rows are left out";
     case OutsidePolicy::kNull:
       return "counted as missing";
+    case OutsidePolicy::kOther:
+      return "counted as other";
   }
   RESIDUA_CHECK(false);
 }
@@ -70,7 +72,12 @@ std::vector<std::string> StoppingWords(const Attribute& attribute) {
   const StoppingValues stopping = StoppingValuesOf(attribute.encoding);
   std::vector<std::string> words;
   if (stopping.outside) words.emplace_back("values outside");
-  if (stopping.not_numbers) words.emplace_back("values that are not numbers");
+  const auto& cells = attribute.encoding.cells;
+  const bool is_date =
+      std::holds_alternative<DateEncoding>(cells) || std::holds_alternative<PartEncoding>(cells);
+  if (stopping.unreadable) {
+    words.emplace_back(is_date ? "values that are not dates" : "values that are not numbers");
+  }
   if (stopping.missing) words.emplace_back("missing values");
   return words;
 }
@@ -92,8 +99,8 @@ void PrintStoppingValues(const Domain& domain) {
   }
   if (is_first) return;
   fmt::print(
-      "To never stop: outside = \"drop\", or null = true with outside = \"null\" or "
-      "\"clamp\".\n");
+      "To never stop: outside = \"drop\", or null = true with outside = \"null\", \"clamp\" or "
+      "\"other\".\n");
 }
 
 // What a row is, if the data is a query.

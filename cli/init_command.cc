@@ -53,7 +53,8 @@ void AddInitCommand(CLI::App* app) {
       "measured.\n"
       "The draft names the data as you do here; keep it in this folder, or write it elsewhere with "
       "-o.");
-  command->add_option("DATA", options->data, "The data: a CSV, Parquet or JSON file")->required();
+  command->add_option("DATA", options->data, "The data: a CSV, TSV, Parquet or JSON file")
+      ->required();
   command->add_option("-o,--output", options->output,
                       "Write the spec to this file, which must not exist");
   command->callback([options] { Run(*options); });

@@ -15,9 +15,9 @@ namespace {
 
 namespace nb = nanobind;
 
-constexpr std::array<std::string_view, 10> kEntries = {
-    "integers", "cuts",    "values",    "size",   "null",
-    "outside",  "queries", "hierarchy", "custom", "check"};
+constexpr std::array<std::string_view, 14> kEntries = {
+    "integers", "cuts", "values",  "dates",   "every",     "part",   "size",
+    "column",   "null", "outside", "queries", "hierarchy", "custom", "check"};
 
 // Reads the entries of one attribute; `place_` is its name in messages.
 class AttributeReader {
@@ -69,19 +69,34 @@ class AttributeReader {
       encoding.cells = std::move(list);
       ++num_encodings;
     }
+    const nb::object every = Find(entries_, "every");
+    if (const nb::object item = Find(entries_, "dates"); item.is_valid()) {
+      encoding.cells = DatesOf(item, every);
+      ++num_encodings;
+    } else if (every.is_valid()) {
+      Fail(ErrorKind::kBadInput, "{}: it is given without dates; add them", PlaceOf("every"));
+    }
+    if (const nb::object item = Find(entries_, "part"); item.is_valid()) {
+      encoding.cells = PartEncoding{ChoiceOf(item, "part", kDateParts)};
+      ++num_encodings;
+    }
     if (const nb::object item = Find(entries_, "size"); item.is_valid()) {
       attribute_.size = WholeOf(item, PlaceOf("size"));
       ++num_encodings;
     }
     if (num_encodings != 1) {
-      Fail(ErrorKind::kBadInput, "{}: it needs exactly one of integers, cuts, values and size",
-           place_);
+      Fail(ErrorKind::kBadInput,
+           "{}: it needs exactly one of integers, cuts, values, dates, part and size", place_);
+    }
+    if (const nb::object item = Find(entries_, "column"); item.is_valid()) {
+      attribute_.column = TextOf(item, PlaceOf("column"));
+      if (attribute_.column == attribute_.name) attribute_.column.clear();
     }
     if (const nb::object item = Find(entries_, "null"); item.is_valid()) {
       encoding.null_cell = TruthOf(item, PlaceOf("null"));
     }
     if (const nb::object item = Find(entries_, "outside"); item.is_valid()) {
-      encoding.outside = OutsideOf(TextOf(item, PlaceOf("outside")));
+      encoding.outside = ChoiceOf(item, "outside", kOutsidePolicies);
     }
     if (const auto fault = FindFault(encoding)) throw fault->error.About(PlaceOf(fault->setting));
     if (const auto num_cells = NumCells(encoding)) {
@@ -103,10 +118,28 @@ class AttributeReader {
     return {WholeOf(ends[0], place), WholeOf(ends[1], place)};
   }
 
-  OutsidePolicy OutsideOf(const std::string& text) const {
-    if (const auto policy = ValueOf(kOutsidePolicies, text)) return *policy;
-    Fail(ErrorKind::kBadInput, "{}: '{}' is not known; choose {}", PlaceOf("outside"), text,
-         Choices(kOutsidePolicies));
+  // `every` may be invalid: days.
+  DateEncoding DatesOf(nb::handle item, const nb::object& every) const {
+    const std::string place = PlaceOf("dates");
+    const nb::list ends = ListOf(item, place);
+    if (ends.size() != 2) Fail(ErrorKind::kBadInput, "{}: give the first and the last", place);
+    const auto day_of = [&](nb::handle end) {
+      const std::string text = TextOf(end, place);
+      if (const auto day = ParseDay(text)) return *day;
+      Fail(ErrorKind::kBadInput, "{}: '{}' is not a day such as 2013-01-31", place, text);
+    };
+    DateEncoding dates{day_of(ends[0]), day_of(ends[1]), DateStep::kDay};
+    if (every.is_valid()) dates.every = ChoiceOf(every, "every", kDateSteps);
+    return dates;
+  }
+
+  template <typename Enum, size_t size>
+  Enum ChoiceOf(nb::handle item, std::string_view entry,
+                const EnumTexts<Enum, size>& choices) const {
+    const std::string place = PlaceOf(entry);
+    const std::string text = TextOf(item, place);
+    if (const auto value = ValueOf(choices, text)) return *value;
+    Fail(ErrorKind::kBadInput, "{}: '{}' is not known; choose {}", place, text, Choices(choices));
   }
 
   void ReadQueries() {

@@ -100,7 +100,13 @@ nb::dict DescribeAttribute(const Attribute& attribute) {
     description["cuts"] = cuts->cuts;
   } else if (const auto* values = std::get_if<ValueEncoding>(&cells)) {
     description["values"] = values->values;
+  } else if (const auto* dates = std::get_if<DateEncoding>(&cells)) {
+    description["dates"] = std::pair(DayText(dates->first_day), DayText(dates->last_day));
+    description["every"] = std::string(TextOf(kDateSteps, dates->every));
+  } else if (const auto* part = std::get_if<PartEncoding>(&cells)) {
+    description["part"] = std::string(TextOf(kDateParts, part->part));
   }
+  if (!attribute.column.empty()) description["column"] = attribute.column;
   return description;
 }
 

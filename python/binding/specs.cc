@@ -37,14 +37,20 @@ std::optional<std::string> NumberTextAt(const nb::dict& settings, std::string_vi
 DataReference DataOf(const nb::dict& settings) {
   DataReference data{TextAt(settings, "source"), TextAt(settings, "database"),
                      TextAt(settings, "query"), TextAt(settings, "ledger")};
-  if (!data.source.empty() && !data.query.empty()) {
-    Fail(ErrorKind::kBadInput, "both source and query are given; keep one");
+  if (const nb::object item = Find(settings, "null_values"); item.is_valid()) {
+    for (const nb::handle text : ListOf(item, "null_values")) {
+      data.null_values.push_back(ValueTextOf(text, "null_values"));
+    }
+  }
+  if (!data.source.empty() && !data.database.empty()) {
+    Fail(ErrorKind::kBadInput, "both source and database are given; keep one");
   }
   if (!data.database.empty() && data.query.empty()) {
     Fail(ErrorKind::kBadInput, "database is given without query; add the query that reads it");
   }
-  if (!data.query.empty() && data.database.empty()) {
-    Fail(ErrorKind::kBadInput, "query is given without database; name the database file");
+  if (!data.query.empty() && data.database.empty() && data.source.empty()) {
+    Fail(ErrorKind::kBadInput,
+         "query is given without source or database; name the file that it reads");
   }
   if (!data.ledger.empty() && data.empty()) {
     Fail(ErrorKind::kBadInput,
@@ -141,7 +147,7 @@ Spec WithSettings(Spec spec, const nb::dict& settings) {
   spec.target.reset();
   if (const auto privacy = PrivacyOf(settings)) {
     spec.target = privacy->target;
-    if (privacy->bounds_every_cell) spec.objective = kEveryCell;
+    if (privacy->bounds_every_answer) spec.objective = kEveryAnswer;
   }
   return spec;
 }

@@ -15,7 +15,7 @@
 True
 """
 
-from residua._attributes import Attribute, Domain, cuts, integers, size, values
+from residua._attributes import Attribute, Domain, cuts, dates, integers, part, size, values
 from residua._ledger import Balance, Ledger
 from residua._plan import Basis, Plan, Privacy, load_plan
 from residua._planning import plan
@@ -41,9 +41,11 @@ __all__ = [
     "Release",
     "Spec",
     "cuts",
+    "dates",
     "integers",
     "load",
     "load_plan",
+    "part",
     "plan",
     "size",
     "values",

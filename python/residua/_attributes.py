@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,8 +19,9 @@ Queries = str | npt.ArrayLike
 class Attribute:
     """One column: its cells, and the questions asked along it.
 
-    Made by :func:`integers`, :func:`cuts`, :func:`values` and :func:`size`. `entries` are the
-    entries of its section in a spec file; a matrix is a numpy array in place of a file's name.
+    Made by :func:`integers`, :func:`cuts`, :func:`values`, :func:`dates`, :func:`part` and
+    :func:`size`. `entries` are the entries of its section in a spec file; a matrix is a numpy array
+    in place of a file's name.
 
     >>> import residua as rs
     >>> rs.integers(0, 99, queries="prefix").entries
@@ -50,8 +52,11 @@ def _attribute(
     outside: str,
     hierarchy: Mapping[str, Any] | None = None,
     strategy: npt.ArrayLike | None = None,
+    column: str | None = None,
 ) -> Attribute:
     entries = dict(cells)
+    if column is not None:
+        entries["column"] = column
     if null:
         entries["null"] = True
     if outside != "error":
@@ -83,6 +88,7 @@ def integers(
     outside: str = "error",
     hierarchy: Mapping[str, Any] | None = None,
     strategy: npt.ArrayLike | None = None,
+    column: str | None = None,
 ) -> Attribute:
     """One cell for each whole number from `first` to `last`.
 
@@ -91,14 +97,14 @@ def integers(
     `strategy` may be another matrix: the rows to measure. `hierarchy` puts cells into groups, as in
     ``{"minors": [0, 1, ...], "adults": [...]}``; a group may hold groups. `null=True` adds a cell
     for missing values. `outside` says what happens to other values: "error", "clamp", "drop" or
-    "null".
+    "null". `column` is the data's column, where it is not the attribute's name.
 
     >>> import residua as rs
     >>> people = rs.Domain(age=rs.integers(0, 99, queries="prefix", outside="clamp"))
     >>> people.sizes
     {'age': 100}
     """
-    return _attribute({"integers": [first, last]}, queries, null, outside, hierarchy, strategy)
+    return _attribute({"integers": [first, last]}, queries, null, outside, hierarchy, strategy, column)
 
 
 def cuts(
@@ -108,6 +114,7 @@ def cuts(
     outside: str = "error",
     hierarchy: Mapping[str, Any] | None = None,
     strategy: npt.ArrayLike | None = None,
+    column: str | None = None,
 ) -> Attribute:
     """One cell up to the first cut, one between each cut and the next, and one above the last.
 
@@ -121,7 +128,7 @@ def cuts(
     """
     if len(at) == 1 and isinstance(at[0], Iterable):
         at = tuple(at[0])
-    return _attribute({"cuts": list(at)}, queries, null, outside, hierarchy, strategy)
+    return _attribute({"cuts": list(at)}, queries, null, outside, hierarchy, strategy, column)
 
 
 def values(
@@ -131,11 +138,13 @@ def values(
     outside: str = "error",
     hierarchy: Mapping[str, Any] | None = None,
     strategy: npt.ArrayLike | None = None,
+    column: str | None = None,
 ) -> Attribute:
     """One cell for each listed value: texts, whole numbers, or True and False.
 
-    Values are compared with the data as text. In :class:`Domain`, a list means the same. The other
-    arguments are those of :func:`integers`.
+    Values are compared with the data as text, and with columns of numbers as numbers. With
+    `outside="other"` all other values have one more cell, named other. In :class:`Domain`, a list
+    means the same. The other arguments are those of :func:`integers`.
 
     >>> import residua as rs
     >>> people = rs.Domain(
@@ -150,7 +159,52 @@ def values(
         listed = tuple(listed[0])
     if any(item is None for item in listed):
         raise Error("None is among the values; missing values have a cell with null=True")
-    return _attribute({"values": list(listed)}, queries, null, outside, hierarchy, strategy)
+    return _attribute({"values": list(listed)}, queries, null, outside, hierarchy, strategy, column)
+
+
+def dates(
+    first: str | datetime.date,
+    last: str | datetime.date,
+    *,
+    every: str = "day",
+    queries: Queries = "identity",
+    null: bool = False,
+    outside: str = "error",
+    hierarchy: Mapping[str, Any] | None = None,
+    strategy: npt.ArrayLike | None = None,
+    column: str | None = None,
+) -> Attribute:
+    """One cell for each "day", "week", "month", "quarter" or "year" from `first` to `last`.
+
+    Dates of the data are written like 2013-01-31; times are cut off. A time with a zone is taken in
+    UTC. The other arguments are those of :func:`integers`.
+
+    >>> import residua as rs
+    >>> rs.Domain(day=rs.dates("2013-01-01", "2013-12-31", every="month")).sizes
+    {'day': 12}
+    """
+    cells = {"dates": [first, last], "every": every}
+    return _attribute(cells, queries, null, outside, hierarchy, strategy, column)
+
+
+def part(
+    of: str,
+    *,
+    queries: Queries = "identity",
+    null: bool = False,
+    outside: str = "error",
+    hierarchy: Mapping[str, Any] | None = None,
+    strategy: npt.ArrayLike | None = None,
+    column: str | None = None,
+) -> Attribute:
+    """The "weekday", "hour" or "month" of a date or a time: Monday to Sunday, 0 to 23, January to
+    December. The other arguments are those of :func:`integers`.
+
+    >>> import residua as rs
+    >>> rs.Domain(weekday=rs.part("weekday", column="day")).sizes
+    {'weekday': 7}
+    """
+    return _attribute({"part": of}, queries, null, outside, hierarchy, strategy, column)
 
 
 def size(
@@ -166,13 +220,26 @@ def size(
     return _attribute({"size": cells}, queries, null, outside)
 
 
+def _period(day: str, every: str) -> int:
+    """Consecutive numbers for consecutive periods."""
+    date = datetime.date.fromisoformat(day)
+    months = 12 * date.year + date.month - 1
+    numbers = {"week": (date.toordinal() - 1) // 7, "month": months, "quarter": months // 3}
+    return {"day": date.toordinal(), "year": date.year, **numbers}[every]
+
+
 def _num_cells(entries: Mapping[str, Any]) -> int:
     if "integers" in entries:
         cells = int(entries["integers"][1]) - int(entries["integers"][0]) + 1
     elif "cuts" in entries:
         cells = len(entries["cuts"]) + 1
     elif "values" in entries:
-        cells = len(entries["values"])
+        cells = len(entries["values"]) + (entries.get("outside") == "other")
+    elif "dates" in entries:
+        first, last = (_period(day, entries.get("every", "day")) for day in entries["dates"])
+        cells = last - first + 1
+    elif "part" in entries:
+        cells = {"weekday": 7, "hour": 24, "month": 12}.get(entries["part"], 0)
     else:
         cells = int(entries["size"])
     return cells + bool(entries.get("null"))

@@ -387,10 +387,10 @@ class Plan:
         """
         from residua._release import Release
 
-        columns = [a["name"] for a in self._attributes]
+        columns = [a.get("column", a["name"]) for a in self._attributes]
         if identifier := self._file.identifier():
             columns.append(identifier)
-        rows = _data.rows_of(data, columns)
+        rows = _data.rows_of(data, list(dict.fromkeys(columns)))  # some may share a column
         with shower(progress) as show:
             measured = _residua.measure(
                 self._file,

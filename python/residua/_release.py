@@ -369,7 +369,7 @@ class Release:
         told = self._plan._attributes[attribute]
         labels = self._plan._file.labels(attribute, answers)
         is_cells = answers == "cells" or told["queries"] == "identity"
-        if is_cells and not told["null"] and not told.keys() & {"cuts", "values"}:
+        if is_cells and not told["null"] and not told.keys() & {"cuts", "values", "dates", "part"}:
             first = told["integers"][0] if "integers" in told else 0
             return np.arange(first, first + told["size"], dtype=np.int64)
         return pd.Categorical.from_codes(

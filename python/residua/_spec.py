@@ -23,7 +23,7 @@ Tables = Iterable[Iterable[str]] | Mapping[tuple[str, ...], float]
 _BUDGETS = ("pcost", "rho", "mu", "epsilon", "max_std_dev", "target_loss")
 # The sections of a spec file that hold the arguments of Spec.
 _SECTIONS = {
-    "data": ("source", "database", "query", "ledger"),
+    "data": ("source", "database", "query", "ledger", "null_values"),
     "privacy": (*_BUDGETS, "delta", "neighbours", "identifier", "max_rows"),
     "workload": ("marginals", "tables", "objective", "weights"),
 }
@@ -54,7 +54,8 @@ class Spec:
     or "equal". `neighbours` is "add-remove" or "replace-one". Where a person can have several rows,
     `identifier` is the column that says whose row it is, and at most `max_rows` of each count.
 
-    The data: `source`, or `database` with `query`, and its `ledger`.
+    The data: `source`, which may have a `query` on the table "data" that it is, or `database` with
+    `query`; and its `ledger`. `null_values` are texts that mean a missing value, in every column.
 
     An error names the argument, such as ``rho`` or ``domain['age'].queries``.
 
@@ -98,6 +99,7 @@ class Spec:
         database: str | os.PathLike[str] | None = None,
         query: str | None = None,
         ledger: str | os.PathLike[str] | None = None,
+        null_values: Iterable[str] | None = None,
     ) -> None:
         given = dict(locals())
         if not isinstance(domain, Domain):

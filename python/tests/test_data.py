@@ -66,6 +66,37 @@ def test_missing_values(one):
         one(rs.integers(0, 2), [0, None])
 
 
+def test_dates(one):
+    days = rs.dates("2024-01-01", "2024-03-31", every="month", null=True)
+    moments = [datetime.datetime(2024, 1, 31, 23), datetime.datetime(2024, 3, 1), None]
+    assert one(days, moments) == [1, 0, 1, 1]
+    assert one(days, pl.DataFrame({"x": [datetime.date(2024, 2, 29), None]})) == [0, 1, 0, 1]
+    assert one(days, ["2024-02-29", "2024-02-29T10:00:00"]) == [0, 2, 0, 0]
+    berlin = pd.DataFrame({"x": pd.to_datetime(["2024-02-01 00:30"]).tz_localize("Europe/Berlin")})
+    assert one(days, berlin) == [1, 0, 0, 0], "taken in UTC"
+    assert one(rs.part("weekday"), moments[:2]) == [0, 0, 1, 0, 1, 0, 0]
+    with pytest.raises(rs.Error, match="column 'x' has the value '2024-02-30' \\(row 1\\), not a date"):
+        one(days, ["2024-02-30"])
+
+
+def test_numbers_and_other_values(one):
+    assert one(rs.values(1, 2, null=True), pa.table({"x": [1.0, 2.0, float("nan")]})) == [1, 1, 1]
+    assert one(rs.values("a", "b", outside="other"), ["a", "x", "y"]) == [1, 0, 2]
+
+
+def test_attributes_share_a_column():
+    domain = rs.Domain(
+        day=rs.dates("2024-01-01", "2024-03-31", every="month"),
+        weekday=rs.part("weekday", column="day"),
+    )
+    frame = pd.DataFrame({"day": ["2024-01-31", "2024-03-01"], "other": [1, 2]})
+    plan = rs.plan(domain, marginals=1, rho=1)
+    release = plan.measure(frame, ledger="shared.ledger")
+    assert list(release.table("weekday")["weekday"])[:2] == ["Monday", "Tuesday"]
+    assert release.query(day=("2024-01", "2024-02")).std_dev > 0
+    assert release.query("weekday=Saturday..Sunday").std_dev > 0
+
+
 def test_kinds_of_columns(one):
     assert one(rs.values(True, False), [True, False, True]) == [2, 1]
     assert one(rs.values("2024-01-01", "2024-01-02"), [datetime.date(2024, 1, 2)]) == [0, 1]

@@ -260,7 +260,7 @@ def spec_of(**arguments):
         (lambda: rs.Spec(rs.Domain(a=["1", 1])), "domain['a'].values lists '1' twice"),
         (lambda: rs.Spec(rs.Domain(a=["x", np.datetime64("2013-01-01", "ns")])), "domain['a'].values: expected texts"),
         (lambda: rs.Spec(rs.Domain(a=rs.values("x", "null", null=True))), "domain['a'].null names missing values null"),
-        (lambda: rs.Spec(rs.Domain(a=rs.integers(0, 3, outside="keep"))), "domain['a'].outside: 'keep' is not known; choose error, clamp, drop or null"),
+        (lambda: rs.Spec(rs.Domain(a=rs.integers(0, 3, outside="keep"))), "domain['a'].outside: 'keep' is not known; choose error, clamp, drop, null or other"),
         (lambda: rs.Spec(rs.Domain(a=rs.integers(0, 3, outside="null"))), "domain['a'].outside"),
         (lambda: rs.Spec(rs.Domain(a=rs.integers(0, 3, outside=5))), "domain['a'].outside: expected a text, found 5"),
         (lambda: rs.Spec(rs.Domain(a=rs.integers(0, 10**9, queries="prefix"))), "domain['a'].queries: attribute 'a' has"),
@@ -278,6 +278,11 @@ def spec_of(**arguments):
         (lambda: rs.Spec(rs.Domain(a=rs.Attribute({"size": 3, "sise": 4}))), "domain['a']: 'sise' is not known; known are integers"),
         (lambda: rs.Spec(rs.Domain(a=rs.Attribute({"size": 3, "cuts": [4]}))), "domain['a']: it needs exactly one of integers"),
         (lambda: rs.Spec(rs.Domain(a=rs.Attribute({"size": 3, "queries": "custom", "custom": "file.csv"}))), "domain['a'].queries: expected a dictionary"),
+        (lambda: rs.Spec(rs.Domain(a=rs.dates("2013-02-30", "2013-12-31"))), "domain['a'].dates: '2013-02-30' is not a day such as 2013-01-31"),
+        (lambda: rs.Spec(rs.Domain(a=rs.dates("2013-01-02", "2013-01-01"))), "domain['a'].dates [2013-01-02, 2013-01-01] is not an increasing range"),
+        (lambda: rs.Spec(rs.Domain(a=rs.dates("2013-01-01", "2013-01-09", every="hour"))), "domain['a'].every: 'hour' is not known; choose day, week, month, quarter or year"),
+        (lambda: rs.Spec(rs.Domain(a=rs.part("year"))), "domain['a'].part: 'year' is not known; choose weekday, hour or month"),
+        (lambda: rs.Spec(rs.Domain(a=rs.integers(0, 3, outside="other"))), "domain['a'].outside \"other\" only makes sense with values"),
         (lambda: spec_of(marginals="2ways"), "marginals: '2ways' is not understood"),
         (lambda: spec_of(marginals=3), "marginals: there are no 3-way marginals of 2 attributes"),
         (lambda: spec_of(marginals=[1]), "marginals: expected a number"),
@@ -299,9 +304,9 @@ def spec_of(**arguments):
         (lambda: spec_of(identifier="", max_rows=1), "identifier is empty"),
         (lambda: spec_of(identifier="who", max_rows=0), "max_rows is 0"),
         (lambda: spec_of(identifier="who", max_rows=1.5), "max_rows: expected a whole number, found 1.5"),
-        (lambda: spec_of(source="a.csv", query="SELECT 1", database="a.duckdb"), "both source and query are given"),
+        (lambda: spec_of(source="a.csv", query="SELECT 1", database="a.duckdb"), "both source and database are given"),
         (lambda: spec_of(database="a.duckdb"), "database is given without query"),
-        (lambda: spec_of(query="SELECT 1"), "query is given without database"),
+        (lambda: spec_of(query="SELECT 1"), "query is given without source or database"),
         (lambda: spec_of(ledger="a.ledger"), "ledger is given without data"),
         (lambda: spec_of(marginals=1, rho=1).save("nowhere/spec.toml"), "nowhere/spec.toml: cannot be written"),
     ],
@@ -358,3 +363,17 @@ def test_nothing_is_written_to_make_a_spec(monkeypatch):
     monkeypatch.setattr(np, "savetxt", refuse)
     monkeypatch.setattr("tempfile.mkdtemp", refuse)
     rs.plan(rs.Domain(a=rs.size(2, queries=np.eye(2))), marginals=1, rho=1)
+
+
+def test_dates_and_columns_are_those_of_a_spec_file():
+    domain = rs.Domain(
+        day=rs.dates(datetime.date(2013, 1, 1), "2013-12-31", every="week"),
+        weekday=rs.part("weekday", column="day"),
+        carrier=rs.values("AA", "DL", outside="other", null=True),
+    )
+    assert domain.sizes == {"day": 53, "weekday": 7, "carrier": 4}
+    spec = rs.Spec(domain, marginals=1, rho=1, source="flights.csv", null_values=["NA"])
+    assert '[attributes.weekday]\npart = "weekday"\ncolumn = "day"\n' in spec.text
+    assert 'null_values = ["NA"]' in spec.text
+    spec.save("flights.toml")
+    assert rs.Spec.read("flights.toml").domain.sizes == domain.sizes

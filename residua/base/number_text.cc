@@ -1,5 +1,6 @@
 #include "residua/base/number_text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -27,6 +28,42 @@ std::optional<int64_t> ParseInteger(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
+}
+
+std::optional<std::string> CanonicalDecimal(std::string_view text) {
+  const bool is_negative = text.starts_with('-');
+  if (is_negative || text.starts_with('+')) text.remove_prefix(1);
+  const size_t end = std::min(text.find_first_of("eE"), text.size());
+  int64_t exponent = 0;
+  if (end < text.size()) {
+    std::string_view exponent_text = text.substr(end + 1);
+    if (exponent_text.starts_with('+')) exponent_text.remove_prefix(1);
+    const auto parsed = ParseInteger(exponent_text);
+    // Beyond this no type of number goes, and sums of exponents stay exact.
+    constexpr int64_t kMaxExponent = 1'000'000;
+    if (!parsed || *parsed < -kMaxExponent || *parsed > kMaxExponent) return std::nullopt;
+    exponent = *parsed;
+  }
+  std::string digits;
+  bool has_point = false;
+  bool has_digit = false;
+  for (const char c : text.substr(0, end)) {
+    if (c == '.' && !has_point) {
+      has_point = true;
+      continue;
+    }
+    if (c < '0' || c > '9') return std::nullopt;
+    has_digit = true;
+    if (has_point) --exponent;
+    if (c != '0' || !digits.empty()) digits += c;
+  }
+  if (!has_digit) return std::nullopt;
+  while (!digits.empty() && digits.back() == '0') {
+    digits.pop_back();
+    ++exponent;
+  }
+  if (digits.empty()) return "0";
+  return (is_negative ? "-" : "") + digits + "e" + std::to_string(exponent);
 }
 
 std::optional<double> ParseNumber(std::string_view text) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "residua/base/rational.h"
@@ -16,6 +17,10 @@ double NearestDouble(const Rational& value);
 // the range of a double become zero or an infinity; "nan" and "inf" are numbers.
 std::optional<int64_t> ParseInteger(std::string_view text);
 std::optional<double> ParseNumber(std::string_view text);
+
+// A decimal number in the one way of writing its value that has neither an exponent to choose nor
+// zeros to spare: 1, 1.0, +01 and 100e-2 become "1e0". Nothing for other text, infinities included.
+std::optional<std::string> CanonicalDecimal(std::string_view text);
 
 // 2^63, the first double above every int64_t.
 inline constexpr double kTwoTo63 = 9223372036854775808.0;

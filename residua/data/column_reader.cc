@@ -8,13 +8,14 @@
 namespace residua {
 
 std::string_view SqlType(ValueKind kind) {
-  constexpr std::array<std::string_view, 3> kSqlTypes = {"BIGINT", "DOUBLE", "VARCHAR"};
+  constexpr std::array<std::string_view, 4> kSqlTypes = {"BIGINT", "DOUBLE", "VARCHAR", "VARCHAR"};
   return kSqlTypes[static_cast<size_t>(kind)];
 }
 
 ColumnReader::ColumnReader(const Attribute& attribute, ValueKind kind, const std::string& file,
-                           OutsideValues outside_values)
+                           OutsideValues outside_values, const NullValues& null_values)
     : kind_(kind),
+      null_values_(&null_values),
       encoder_(std::make_unique<ValueEncoder>(attribute, file, outside_values)),
       codes_(EmptyCodeColumn(attribute)) {}
 
@@ -30,6 +31,7 @@ void ColumnReader::Encode(const DuckDbChunk& chunk, int column, int64_t num_rows
         EncodeValues(chunk.Values<double>(column), validity, num_rows_before);
         break;
       case ValueKind::kText:
+      case ValueKind::kNumberText:
         EncodeValues(chunk.Values<duckdb_string_t>(column), validity, num_rows_before);
         break;
     }
@@ -46,11 +48,21 @@ void ColumnReader::EncodeValues(const Value* values, const uint64_t* validity,
     if (IsMissing(validity, static_cast<int64_t>(row))) {
       chunk_codes_[row] = encoder_->EncodeMissing(row_number);
     } else if constexpr (std::is_same_v<Value, duckdb_string_t>) {
-      chunk_codes_[row] = encoder_->Encode(TextOf(values[row]), row_number);
+      chunk_codes_[row] = EncodeText(TextOf(values[row]), row_number);
+    } else if (null_values_->Contains(values[row])) {
+      chunk_codes_[row] = encoder_->EncodeMissing(row_number);
     } else {
       chunk_codes_[row] = encoder_->Encode(values[row], row_number);
     }
   }
+}
+
+int32_t ColumnReader::EncodeText(std::string_view text, int64_t row) {
+  if (kind_ == ValueKind::kNumberText) {
+    return null_values_->ContainsNumber(text) ? encoder_->EncodeMissing(row)
+                                              : encoder_->EncodeNumberText(text, row);
+  }
+  return null_values_->Contains(text) ? encoder_->EncodeMissing(row) : encoder_->Encode(text, row);
 }
 
 void ColumnReader::CheckValues() const {

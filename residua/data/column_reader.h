@@ -8,22 +8,28 @@
 #include <vector>
 
 #include "residua/data/duckdb_connection.h"
+#include "residua/data/null_values.h"
 #include "residua/data/value_encoder.h"
 #include "residua/measure/encoded_table.h"
 
 namespace residua {
 
 // How a column leaves DuckDB.
-enum class ValueKind { kInteger, kNumber, kText };
+enum class ValueKind {
+  kInteger,
+  kNumber,
+  kText,
+  kNumberText,  // a number as SQL prints it
+};
 std::string_view SqlType(ValueKind kind);
 
 // Collects the codes of one column, chunk after chunk: Encode, which several columns may do at
 // once, then CheckValues and MarkDropped, then Append.
 class ColumnReader {
  public:
-  // `file` names the source in messages.
+  // `file` names the source in messages. Keeps a view of `null_values`.
   ColumnReader(const Attribute& attribute, ValueKind kind, const std::string& file,
-               OutsideValues outside_values);
+               OutsideValues outside_values, const NullValues& null_values);
 
   // Encodes this column of the chunk, whose first row comes after `num_rows_before` others.
   void Encode(const DuckDbChunk& chunk, int column, int64_t num_rows_before);
@@ -41,8 +47,10 @@ class ColumnReader {
  private:
   template <typename Value>
   void EncodeValues(const Value* values, const uint64_t* validity, int64_t num_rows_before);
+  int32_t EncodeText(std::string_view text, int64_t row);
 
   ValueKind kind_;
+  const NullValues* null_values_;
   std::unique_ptr<ValueEncoder> encoder_;
   CodeColumn codes_;
   std::vector<int32_t> chunk_codes_;

@@ -36,4 +36,6 @@ CsvHeader ParseCsvHeader(std::string_view line) {
   return header;
 }
 
+CsvHeader ParseTsvHeader(std::string_view line) { return {'\t', Split(line, '\t')}; }
+
 }  // namespace residua

@@ -15,5 +15,7 @@ struct CsvHeader {
 };
 
 CsvHeader ParseCsvHeader(std::string_view line);
+// The same where the delimiter is known to be a tab.
+CsvHeader ParseTsvHeader(std::string_view line);
 
 }  // namespace residua

@@ -30,11 +30,14 @@ bool HasAllColumns(const Relation& relation, const std::vector<std::string>& nam
   });
 }
 
-// The columns that are read.
+// The columns that are read, each once.
 std::vector<std::string> ColumnNames(const Domain& domain, const Protection& protection) {
   std::vector<std::string> names;
-  for (const Attribute& attribute : domain.attributes()) names.push_back(attribute.name);
-  if (!protection.identifier.empty()) names.push_back(protection.identifier);
+  const auto add = [&](const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  for (const Attribute& attribute : domain.attributes()) add(ColumnOf(attribute));
+  if (!protection.identifier.empty()) add(protection.identifier);
   return names;
 }
 
@@ -84,47 +87,95 @@ size_t FindColumn(const std::string& file, const Relation& relation, const std::
        ShownText(wanted), fmt::join(names, ", "), key);
 }
 
+// What a column must hold, in words.
+std::string_view WantedIn(const Encoding& encoding) {
+  if (std::holds_alternative<ValueEncoding>(encoding.cells)) return "values";
+  if (std::holds_alternative<CutEncoding>(encoding.cells)) return "a number";
+  const auto* part = std::get_if<PartEncoding>(&encoding.cells);
+  if (part != nullptr && part->part == DatePart::kHour) return "a date with a time";
+  const bool is_date = part != nullptr || std::holds_alternative<DateEncoding>(encoding.cells);
+  return is_date ? "a date" : "an integer";
+}
+
+// Whether values of the type, or some of them, can be read by the encoding.
+bool CanRead(const Encoding& encoding, ColumnType type) {
+  if (type == ColumnType::kNested) return false;
+  if (type == ColumnType::kText || std::holds_alternative<ValueEncoding>(encoding.cells)) {
+    return true;
+  }
+  if (const auto* part = std::get_if<PartEncoding>(&encoding.cells)) {
+    return type == ColumnType::kTimestamp ||
+           (type == ColumnType::kDate && part->part != DatePart::kHour);
+  }
+  const bool is_date = type == ColumnType::kDate || type == ColumnType::kTimestamp;
+  if (std::holds_alternative<DateEncoding>(encoding.cells)) return is_date;
+  return !is_date && type != ColumnType::kOther;
+}
+
+bool IsNumber(ColumnType type) {
+  return type == ColumnType::kInteger || type == ColumnType::kWideNumber ||
+         type == ColumnType::kFloat;
+}
+
 // The kind to read a column of this SQL type as.
 ValueKind KindOf(const std::string& file, const Attribute& attribute, const std::string& sql_type) {
   const ColumnType type = ColumnTypeOf(sql_type);
-  const bool is_nested = type == ColumnType::kNested;
   const auto& cells = attribute.encoding.cells;
-  const bool is_listed = std::holds_alternative<ValueEncoding>(cells);
-  if (is_nested || (!is_listed && type == ColumnType::kOther)) {
+  if (!CanRead(attribute.encoding, type)) {
     Fail(ErrorKind::kBadInput, "{}: column '{}' is of type {}, which cannot be read as {}; {}",
-         file, ShownText(attribute.name), ShownText(sql_type),
-         is_listed ? "values"
-                   : (std::holds_alternative<CutEncoding>(cells) ? "a number" : "an integer"),
-         is_nested ? "take one value of it in a query"
-                   : fmt::format("give {} values, or convert it in a query", SpecKey(attribute)));
+         file, ShownText(ColumnOf(attribute)), ShownText(sql_type), WantedIn(attribute.encoding),
+         type == ColumnType::kNested
+             ? "take one value of it in a query"
+             : fmt::format("give {} values, or convert it in a query", SpecKey(attribute)));
   }
-  if (is_listed) return ValueKind::kText;
+  if (std::holds_alternative<ValueEncoding>(cells)) {
+    return IsNumber(type) ? ValueKind::kNumberText : ValueKind::kText;
+  }
+  if (std::holds_alternative<DateEncoding>(cells) || std::holds_alternative<PartEncoding>(cells)) {
+    return ValueKind::kText;
+  }
   if (type == ColumnType::kFloat) return ValueKind::kNumber;
   if (std::holds_alternative<CutEncoding>(cells)) {
     // A number of arbitrary length may not fit into a double.
-    const bool is_text = type == ColumnType::kText || sql_type == "BIGNUM";
-    return is_text ? ValueKind::kText : ValueKind::kNumber;
+    if (sql_type == "BIGNUM") return ValueKind::kNumberText;
+    return type == ColumnType::kText ? ValueKind::kText : ValueKind::kNumber;
   }
-  const bool is_integer = type == ColumnType::kInteger || type == ColumnType::kBoolean;
-  return is_integer ? ValueKind::kInteger : ValueKind::kText;
+  if (type == ColumnType::kWideNumber) return ValueKind::kNumberText;
+  return type == ColumnType::kText ? ValueKind::kText : ValueKind::kInteger;
 }
+
+// Where the spec names the attribute's column.
+std::string ColumnKey(const Attribute& attribute) {
+  return SpecKey(attribute) + (attribute.column.empty() ? "" : ".column");
+}
+
+// What to read, and how.
+struct ReadRequest {
+  const DataSource& source;
+  const Domain& domain;
+  const Protection& protection;
+  OutsideValues outside_values;
+  const RowProgress& on_rows;
+};
 
 // Collects the codes of one relation, chunk after chunk.
 class TableReader {
  public:
-  TableReader(const std::string& file, const Relation& relation, const Domain& domain,
-              const Protection& protection, OutsideValues outside_values,
-              const RowProgress& on_rows)
-      : domain_(domain), protection_(protection), on_rows_(on_rows) {
+  TableReader(const std::string& file, const Relation& relation, const ReadRequest& request)
+      : domain_(request.domain),
+        protection_(request.protection),
+        on_rows_(request.on_rows),
+        null_values_(request.source.null_values) {
     std::vector<std::string> selected;
-    for (const Attribute& attribute : domain.attributes()) {
-      const size_t k = FindColumn(file, relation, attribute.name, SpecKey(attribute));
+    for (const Attribute& attribute : domain_.attributes()) {
+      const size_t k = FindColumn(file, relation, ColumnOf(attribute), ColumnKey(attribute));
       const ValueKind kind = KindOf(file, attribute, relation.columns[k].type);
-      columns_.emplace_back(attribute, kind, file, outside_values);
+      columns_.emplace_back(attribute, kind, file, request.outside_values, null_values_);
       selected.push_back(fmt::format("CAST({} AS {})", relation.expressions[k], SqlType(kind)));
     }
     if (HasIdentifier()) {
-      const size_t k = FindColumn(file, relation, protection.identifier, "privacy.identifier");
+      const size_t k = FindColumn(file, relation, protection_.identifier, "privacy.identifier");
+      is_number_identifier_ = IsNumber(ColumnTypeOf(relation.columns[k].type));
       selected.push_back(fmt::format("CAST({} AS VARCHAR)", relation.expressions[k]));
     }
     select_ = fmt::format("SELECT {} FROM {}", fmt::join(selected, ", "), relation.from);
@@ -173,12 +224,22 @@ class TableReader {
   bool HasIdentifier() const { return !protection_.identifier.empty(); }
   int IdentifierColumn() const { return domain_.size(); }
 
+  // Whether the text of an identifier means that it is missing.
+  bool IsNobody(std::string_view text) const {
+    if (!is_number_identifier_) return null_values_.Contains(text);
+    return text == "nan" || null_values_.ContainsNumber(text);
+  }
+
   // Marks the rows without an identifier; returns how many of them were not marked before.
   int64_t MarkWithoutIdentifier(const DuckDbChunk& chunk) {
     const uint64_t* validity = chunk.Validity(IdentifierColumn());
+    const auto* values = chunk.Values<duckdb_string_t>(IdentifierColumn());
     int64_t num_marked = 0;
     for (size_t row = 0; row < is_dropped_.size(); ++row) {
-      if (is_dropped_[row] || !IsMissing(validity, static_cast<int64_t>(row))) continue;
+      if (is_dropped_[row]) continue;
+      if (!IsMissing(validity, static_cast<int64_t>(row)) && !IsNobody(TextOf(values[row]))) {
+        continue;
+      }
       is_dropped_[row] = 1;
       ++num_marked;
     }
@@ -215,21 +276,14 @@ class TableReader {
   const Domain& domain_;
   const Protection& protection_;
   const RowProgress& on_rows_;
+  const NullValues null_values_;
   std::vector<ColumnReader> columns_;
   std::string select_;
+  bool is_number_identifier_ = false;
   std::vector<char> is_dropped_;  // of one chunk
   std::unordered_map<std::string, int64_t> identifier_numbers_;
   std::vector<int64_t> identifiers_;  // of each row of columns_
   ReadReport report_;
-};
-
-// What to read, and how.
-struct ReadRequest {
-  const DataSource& source;
-  const Domain& domain;
-  const Protection& protection;
-  OutsideValues outside_values;
-  const RowProgress& on_rows;
 };
 
 // A query that passed the checks, with its open database.
@@ -239,31 +293,79 @@ struct OpenedQuery {
   QueryShape shape;
 };
 
-OpenedQuery OpenQuery(const DataSource& source) {
-  if (source.database.empty() || source.query.empty()) {
-    Fail(ErrorKind::kBadInput, "data: a query needs a database and a database a query; set both");
-  }
-  CheckIsFile(source.database);
-  const std::string file = ShownText(source.database);
-  DuckDbConnection connection = DuckDbConnection::ReadOnly(file, source.database);
-  connection.CheckIsOneSelect(source.query);
-  std::string query = source.query;
+// What to SELECT FROM for the rows of the query, and what it does. The connection knows its tables.
+std::pair<std::string, QueryShape> Checked(const std::string& file, DuckDbConnection& connection,
+                                           std::string query) {
+  connection.CheckIsOneSelect(query);
   while (!query.empty() &&
          (query.back() == ';' || std::isspace(static_cast<unsigned char>(query.back())))) {
     query.pop_back();
   }
   // The query has lines of its own, so that a comment at its end does not reach further.
   const std::string from = "(\n" + query + "\n) AS source";
-  QueryShape shape = CheckQuery(file, connection, "SELECT * FROM " + from);
-  return {std::move(connection), from, std::move(shape)};
+  return {from, CheckQuery(file, connection, "SELECT * FROM " + from)};
+}
+
+OpenedQuery OpenDatabase(const DataSource& source) {
+  CheckIsFile(source.database);
+  const std::string file = ShownText(source.database);
+  DuckDbConnection connection = DuckDbConnection::ReadOnly(file, source.database);
+  auto [from, shape] = Checked(file, connection, source.query);
+  return {std::move(connection), std::move(from), std::move(shape)};
+}
+
+// SELECT for all columns of the relation by their names, which SQL tells apart whatever their case.
+std::string SelectByName(const std::string& file, const Relation& relation) {
+  std::vector<std::string> selected;
+  std::unordered_map<std::string, std::string> name_of;
+  for (size_t k = 0; k < relation.columns.size(); ++k) {
+    const std::string& name = relation.columns[k].name;
+    if (name.empty()) continue;
+    std::string lower = name;
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const auto [other, added] = name_of.emplace(lower, name);
+    if (!added) {
+      Fail(ErrorKind::kBadInput,
+           "{}: SQL cannot tell the columns '{}' and '{}' apart; rename one, or leave out the "
+           "query",
+           file, ShownText(other->second), ShownText(name));
+    }
+    selected.push_back(fmt::format("{} AS {}", relation.expressions[k], SqlName(name)));
+  }
+  return fmt::format("SELECT {} FROM {}", fmt::join(selected, ", "), relation.from);
+}
+
+// The file is the table `data`. The query is checked on an empty table of the same columns, so that
+// it may read no other file and the file in no other way; then the table becomes a view of the
+// file.
+OpenedQuery OpenFileQuery(const DataSource& source) {
+  CheckIsFile(source.source);
+  const std::string file = ShownText(source.source);
+  DuckDbConnection connection = DuckDbConnection::InMemory(file, source.source);
+  const std::string rows = SelectByName(file, FileRelation(connection, source.source));
+  connection.Run(fmt::format("CREATE TABLE data AS {} LIMIT 0", rows));
+  auto [from, shape] = Checked(file, connection, source.query);
+  connection.Run("DROP TABLE data");
+  connection.Run("CREATE VIEW data AS " + rows);
+  return {std::move(connection), std::move(from), std::move(shape)};
+}
+
+OpenedQuery OpenQuery(const DataSource& source) {
+  if (!source.source.empty()) return OpenFileQuery(source);
+  if (source.database.empty() || source.query.empty()) {
+    Fail(ErrorKind::kBadInput,
+         "data: a query needs a source or a database, and a database needs a query; set both");
+  }
+  return OpenDatabase(source);
 }
 
 ReadResult ReadQuery(const ReadRequest& request, BitSource& bits) {
-  OpenedQuery query = OpenQuery(request.source);
+  const DataSource& source = request.source;
+  OpenedQuery query = OpenQuery(source);
   const Relation relation = NamedRelation(query.connection, query.from);
-  ReadResult result = TableReader(ShownText(request.source.database), relation, request.domain,
-                                  request.protection, request.outside_values, request.on_rows)
-                          .Read(query.connection, bits);
+  const std::string& file = source.source.empty() ? source.database : source.source;
+  ReadResult result = TableReader(ShownText(file), relation, request).Read(query.connection, bits);
   result.report.query = std::move(query.shape);
   return result;
 }
@@ -275,16 +377,17 @@ std::vector<size_t> FindColumns(const std::string& file, const ReadRequest& requ
     relation.columns.push_back({std::move(name), ""});
   }
   std::vector<size_t> columns;
-  for (const Attribute& attribute : request.domain.attributes()) {
-    columns.push_back(FindColumn(file, relation, attribute.name, SpecKey(attribute)));
-  }
-  const std::string& identifier = request.protection.identifier;
-  if (!identifier.empty()) {
-    const size_t column = FindColumn(file, relation, identifier, "privacy.identifier");
+  const auto add = [&](const std::string& name, const std::string& key) {
+    const size_t column = FindColumn(file, relation, name, key);
     if (std::find(columns.begin(), columns.end(), column) == columns.end()) {
       columns.push_back(column);
     }
+  };
+  for (const Attribute& attribute : request.domain.attributes()) {
+    add(ColumnOf(attribute), ColumnKey(attribute));
   }
+  const std::string& identifier = request.protection.identifier;
+  if (!identifier.empty()) add(identifier, "privacy.identifier");
   return columns;
 }
 
@@ -295,18 +398,17 @@ ReadResult ReadArrow(const ReadRequest& request, BitSource& bits) {
   const std::string view = "rows_in_memory";
   connection.ViewArrow(view, projection.stream());
   const Relation relation = NamedRelation(connection, view);
-  return TableReader(name, relation, request.domain, request.protection, request.outside_values,
-                     request.on_rows)
-      .Read(connection, bits);
+  return TableReader(name, relation, request).Read(connection, bits);
 }
 
 ReadResult Read(const ReadRequest& request, BitSource& bits) {
   const DataSource& source = request.source;
+  AtPlace("data", [&] { CheckNullValues(source.null_values, request.domain); });
   if (source.arrow != nullptr) return ReadArrow(request, bits);
-  if (source.source.empty()) return ReadQuery(request, bits);
-  if (!source.database.empty() || !source.query.empty()) {
-    Fail(ErrorKind::kBadInput, "data: both source and a database query are set; keep one");
+  if (!source.source.empty() && !source.database.empty()) {
+    Fail(ErrorKind::kBadInput, "data: both source and database are set; keep one");
   }
+  if (source.source.empty() || !source.query.empty()) return ReadQuery(request, bits);
   CheckIsFile(source.source);
   const FileFormat format = FormatOf(source.source);
   const std::string file = ShownText(source.source);
@@ -324,9 +426,7 @@ ReadResult Read(const ReadRequest& request, BitSource& bits) {
           JsonRelation(connection, source.source, ColumnNames(request.domain, request.protection));
       break;
   }
-  return TableReader(file, relation, request.domain, request.protection, request.outside_values,
-                     request.on_rows)
-      .Read(connection, bits);
+  return TableReader(file, relation, request).Read(connection, bits);
 }
 
 }  // namespace

@@ -18,13 +18,16 @@ struct ArrowArrayStream;
 namespace residua {
 
 // Where the rows come from: either a file `source` (.csv, .tsv, .parquet, .json, .jsonl or .ndjson;
-// text may be compressed, .csv.gz), or a `query` on the DuckDB file `database`, or rows in memory,
-// which `arrow` provides once; the caller keeps ownership of it.
+// text may be compressed, .csv.gz or .csv.zst), or a `query` on the table `data` that such a file
+// is, or a `query` on the DuckDB file `database`, or rows in memory, which `arrow` provides once;
+// the caller keeps ownership of it. `null_values` are texts that mean a missing value, in every
+// column.
 struct DataSource {
   std::string source;
   std::string database;
   std::string query;
   ArrowArrayStream* arrow = nullptr;
+  std::vector<std::string> null_values = {};
 };
 
 // What reading did, for the curator's eyes: these are true counts of the data.
@@ -47,7 +50,7 @@ struct ReadResult {
   ReadReport report;
 };
 
-// Reads the columns named like the attributes, and no other, and encodes them chunk by chunk. Every
+// Reads the attributes' columns, and no other, and encodes them chunk by chunk. Every
 // value is treated by its attribute's policy, also in a row that another attribute drops. Nothing
 // is read over the network, no extension is loaded, no temporary file is written, a path means one
 // file, whatever characters are in it, and a query sees the database file alone and calls only
@@ -55,8 +58,10 @@ struct ReadResult {
 // those of its result: these are what is counted and protected.
 //
 // CSV: the first line names the columns; a value is text, missing when empty. Integer and cut
-// attributes parse it; `values` are compared with it as it stands. Other sources keep their types:
-// numbers and booleans are compared with `values` as SQL prints them. Cuts compare as doubles.
+// attributes parse it, and so do dates and parts of dates; `values` are compared with it as it
+// stands. JSON is read in the same way. Other sources keep their types: numbers are compared with
+// `values` as numbers, NaN is missing, and booleans are compared as SQL prints them. Cuts compare
+// as doubles.
 //
 // With an identifier in `protection`, at most `max_rows` rows of each of its values are kept. They
 // are chosen by `bits`, all equally likely, whatever they contain. Identifiers are compared as

@@ -255,12 +255,19 @@ QueryShape CheckQuery(const std::string& name, DuckDbConnection& connection,
   const auto plans = plan.is_object() ? plan.find("plans") : plan.end();
   const bool is_plan = plans != plan.end() && plans->size() == 1 &&
                        TextAt(plans->front(), "type").starts_with("LOGICAL_");
+  // DuckDB has no plan to show for a query that reads a CSV or JSON file.
+  const std::string message = plan.is_object() ? TextAt(plan, "error_message") : "";
+  if (message.find("ReaderSerialize not implemented") != std::string::npos) {
+    Fail(ErrorKind::kRefused,
+         "{}: the query reads a file by itself, which is not allowed; select from its tables, or "
+         "from data if it is a file",
+         name);
+  }
   if (!is_plan) {
     Fail(ErrorKind::kRefused,
          "{}: cannot find out what the query does{}; make a table of its result in the database, "
          "and select from that",
-         name,
-         plan.contains("error_message") ? ": " + ShownText(TextAt(plan, "error_message")) : "");
+         name, message.empty() ? "" : ": " + ShownText(message));
   }
   PlanWalk walk(name);
   walk.Visit(*plans);

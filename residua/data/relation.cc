@@ -23,15 +23,21 @@ namespace {
 constexpr std::string_view kThisFileAlone =
     "hive_partitioning = false, filename = false, union_by_name = false";
 
-}  // namespace
-
-FileFormat FormatOf(const std::string& path) {
+// The file's name in small letters, without the ending of its compression.
+std::string PlainName(const std::string& path) {
   std::string name = std::filesystem::path(path).filename().string();
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   for (const std::string_view compressed : {".gz", ".zst"}) {
     if (name.ends_with(compressed)) name.resize(name.size() - compressed.size());
   }
+  return name;
+}
+
+}  // namespace
+
+FileFormat FormatOf(const std::string& path) {
+  const std::string name = PlainName(path);
   const auto ends_with_any = [&](std::initializer_list<std::string_view> endings) {
     return std::any_of(endings.begin(), endings.end(),
                        [&](std::string_view ending) { return name.ends_with(ending); });
@@ -75,7 +81,8 @@ Relation CsvRelation(DuckDbConnection& connection, const std::string& path) {
     Fail(ErrorKind::kBadInput, "{}: the file is empty; its first line must name the columns",
          ShownText(path));
   }
-  const CsvHeader header = ParseCsvHeader(*line);
+  const CsvHeader header =
+      PlainName(path).ends_with(".tsv") ? ParseTsvHeader(*line) : ParseCsvHeader(*line);
   Relation relation;
   std::vector<std::string> types;
   for (size_t k = 0; k < header.names.size(); ++k) {
@@ -129,6 +136,24 @@ Relation JsonTextRelation(const std::string& path, const std::vector<std::string
   return relation;
 }
 
+Relation FileRelation(DuckDbConnection& connection, const std::string& path) {
+  switch (FormatOf(path)) {
+    case FileFormat::kCsv:
+      return CsvRelation(connection, path);
+    case FileFormat::kParquet:
+      return ParquetRelation(connection, path);
+    case FileFormat::kJson: {
+      std::vector<std::string> names;
+      for (const DuckDbColumn& column :
+           FoundJsonRelation(connection, path, JsonRows::kAll).columns) {
+        names.push_back(column.name);
+      }
+      return JsonTextRelation(path, names);
+    }
+  }
+  RESIDUA_CHECK(false);
+}
+
 ColumnType ColumnTypeOf(const std::string& sql_type) {
   static const std::set<std::string, std::less<>> integers = {
       "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"};
@@ -142,6 +167,8 @@ ColumnType ColumnTypeOf(const std::string& sql_type) {
   if (integers.contains(sql_type)) return ColumnType::kInteger;
   if (wide.contains(sql_type) || sql_type.starts_with("DECIMAL(")) return ColumnType::kWideNumber;
   if (sql_type == "FLOAT" || sql_type == "DOUBLE") return ColumnType::kFloat;
+  if (sql_type == "DATE") return ColumnType::kDate;
+  if (sql_type.starts_with("TIMESTAMP")) return ColumnType::kTimestamp;
   if (sql_type == "BOOLEAN") return ColumnType::kBoolean;
   if (texts.contains(sql_type) || sql_type.starts_with("ENUM(")) return ColumnType::kText;
   return ColumnType::kOther;

@@ -22,7 +22,7 @@ FileFormat FormatOf(const std::string& path);
 // Error unless `path` is a file on this machine.
 void CheckIsFile(const std::string& path);
 
-// Every column is text; the first line names them.
+// Every column is text; the first line names them. The ending .tsv says that tabs separate them.
 Relation CsvRelation(DuckDbConnection& connection, const std::string& path);
 // The columns and types that DuckDB finds in `from`.
 Relation NamedRelation(DuckDbConnection& connection, std::string from);
@@ -36,14 +36,19 @@ Relation FoundJsonRelation(DuckDbConnection& connection, const std::string& path
 // These columns, read as text, so that no row's type depends on the others.
 Relation JsonTextRelation(const std::string& path, const std::vector<std::string>& names);
 
+// All columns of a file; those of JSON are text.
+Relation FileRelation(DuckDbConnection& connection, const std::string& path);
+
 // What the values of an SQL type are.
 enum class ColumnType {
   kInteger,     // fits int64_t
   kWideNumber,  // an exact number that may not fit: read as text, it loses no digit
   kFloat,
   kBoolean,
-  kText,    // may hold numbers
-  kOther,   // dates and more: only their text is read
+  kText,  // may hold numbers
+  kDate,
+  kTimestamp,
+  kOther,   // times of day and more: only their text is read
   kNested,  // lists and structs, which are not read
 };
 ColumnType ColumnTypeOf(const std::string& sql_type);

@@ -27,13 +27,15 @@ Phrase Outside(std::string_view policy) {
 
 StoppingValues StoppingValuesOf(const Encoding& encoding) {
   const bool is_listed = std::holds_alternative<ValueEncoding>(encoding.cells);
-  const bool is_cut = std::holds_alternative<CutEncoding>(encoding.cells);  // every number has one
+  // Every number has a cell between cuts, and every date has its part.
+  const bool is_total = std::holds_alternative<CutEncoding>(encoding.cells) ||
+                        std::holds_alternative<PartEncoding>(encoding.cells);
   const bool is_error = encoding.outside == OutsidePolicy::kError;
-  // Clamping needs a number.
+  // Clamping needs a number or a date.
   const bool is_clamp = encoding.outside == OutsidePolicy::kClamp;
   StoppingValues stopping;
-  stopping.outside = is_error && !is_cut;
-  stopping.not_numbers = !is_listed && (is_error || (is_clamp && !encoding.null_cell));
+  stopping.outside = is_error && !is_total;
+  stopping.unreadable = !is_listed && (is_error || (is_clamp && !encoding.null_cell));
   stopping.missing = !encoding.null_cell && encoding.outside != OutsidePolicy::kDrop;
   return stopping;
 }
@@ -57,12 +59,22 @@ int32_t ValueEncoder::Encode(int64_t value, int64_t row) {
 int32_t ValueEncoder::Encode(double value, int64_t row) {
   const FoundCell found = finder_.Find(value);
   if (found.is_found()) return static_cast<int32_t>(found.cell);
+  if (found.fault == Fault::kNan) return EncodeMissing(row);
   return Place(found, fmt::format("{}", value), row);
 }
 
 int32_t ValueEncoder::Encode(std::string_view value, int64_t row) {
-  const FoundCell found = finder_.Find(value);
+  return EncodeFound(finder_.Find(value), value, row);
+}
+
+int32_t ValueEncoder::EncodeNumberText(std::string_view value, int64_t row) {
+  const bool is_listed = std::holds_alternative<ValueEncoding>(attribute_.encoding.cells);
+  return EncodeFound(is_listed ? finder_.FindListedNumber(value) : finder_.Find(value), value, row);
+}
+
+int32_t ValueEncoder::EncodeFound(const FoundCell& found, std::string_view value, int64_t row) {
   if (found.is_found()) return static_cast<int32_t>(found.cell);
+  if (found.fault == Fault::kNan) return EncodeMissing(row);
   const bool is_number = found.fault == Fault::kBelow || found.fault == Fault::kAbove;
   return Place(found,
                is_number ? ShownText(TrimmedNumber(value)) : fmt::format("'{}'", ShownText(value)),
@@ -84,15 +96,14 @@ int32_t ValueEncoder::EncodeMissing(int64_t row) {
 }
 
 Error ValueEncoder::MissingError(int64_t row) const {
-  return ErrorOf(ErrorKind::kBadInput,
-                 "{}: column '{}' has no value in row {}; set {} or {} for {}", file_,
-                 ShownText(attribute_.name), row, NullCell(), Outside("drop"), SpecKey(attribute_));
+  return ErrorOf(
+      ErrorKind::kBadInput, "{}: column '{}' has no value in row {}; set {} or {} for {}", file_,
+      ShownText(ColumnOf(attribute_)), row, NullCell(), Outside("drop"), SpecKey(attribute_));
 }
 
 bool ValueEncoder::Stops(const FoundCell& found) const {
-  const bool is_number_or_listed =
-      found.cell != FoundCell::kNoCell || found.fault == Fault::kNotListed;
-  return is_number_or_listed ? stopping_.outside : stopping_.not_numbers;
+  const bool is_readable = found.cell != FoundCell::kNoCell || found.fault == Fault::kNotListed;
+  return is_readable ? stopping_.outside : stopping_.unreadable;
 }
 
 void ValueEncoder::Tally(const FoundCell& found, std::string_view shown_value, int64_t row) {
@@ -122,6 +133,9 @@ int32_t ValueEncoder::Place(const FoundCell& found, std::string_view shown_value
     ++report_.num_clamped;
     return static_cast<int32_t>(found.cell);
   }
+  if (attribute_.encoding.outside == OutsidePolicy::kOther) {
+    return static_cast<int32_t>(NumValueCells(attribute_) - 1);
+  }
   RESIDUA_CHECK(attribute_.encoding.null_cell);
   ++report_.num_nulled;
   return static_cast<int32_t>(attribute_.size - 1);
@@ -130,13 +144,21 @@ int32_t ValueEncoder::Place(const FoundCell& found, std::string_view shown_value
 Error ValueEncoder::OutsideError(const FoundCell& found, std::string_view shown_value,
                                  int64_t row) const {
   const bool is_coded = std::holds_alternative<std::monostate>(attribute_.encoding.cells);
+  const auto* dates = std::get_if<DateEncoding>(&attribute_.encoding.cells);
   std::string problem;
   std::string other_remedy;
   switch (found.fault) {
     case Fault::kNone:
+    case Fault::kNan:
       RESIDUA_CHECK(false);
     case Fault::kBelow:
     case Fault::kAbove:
+      if (dates != nullptr) {
+        problem =
+            fmt::format("outside {} to {}", DayText(dates->first_day), DayText(dates->last_day));
+        other_remedy = "widen dates";
+        break;
+      }
       problem = fmt::format("outside {}..{}", finder_.first(), finder_.last());
       other_remedy = is_coded ? "give it more cells" : "widen integers";
       break;
@@ -152,8 +174,16 @@ Error ValueEncoder::OutsideError(const FoundCell& found, std::string_view shown_
       problem = "not among its values";
       other_remedy = "add it to values";
       break;
+    case Fault::kNotDate:
+      problem = "not a date like 2013-01-31 or 2013-01-31 23:59";
+      other_remedy = "convert it in a query";
+      break;
+    case Fault::kNoTime:
+      problem = "a date without a time";
+      other_remedy = "choose another part";
+      break;
   }
-  const std::string column = ShownText(attribute_.name);
+  const std::string column = ShownText(ColumnOf(attribute_));
   if (attribute_.encoding.outside == OutsidePolicy::kClamp) {
     return ErrorOf(ErrorKind::kBadInput,
                    "{}: column '{}' has the value {} (row {}), {}; set {} or {} for {}, or {}",
@@ -161,9 +191,11 @@ Error ValueEncoder::OutsideError(const FoundCell& found, std::string_view shown_
                    SpecKey(attribute_), other_remedy);
   }
   const bool can_clamp = found.cell != FoundCell::kNoCell;
+  const bool is_unlisted = found.fault == Fault::kNotListed;
+  const std::string_view policy = can_clamp ? "clamp" : (is_unlisted ? "other" : "drop");
   const Words remedy =
-      Joined({WordsOf("set {}{} or \"null\"", Outside(can_clamp ? "clamp" : "drop"),
-                      can_clamp ? ", \"drop\"" : ""),
+      Joined({WordsOf("set {}{} or \"null\"", Outside(policy),
+                      can_clamp || is_unlisted ? ", \"drop\"" : ""),
               attribute_.encoding.null_cell ? Words() : WordsOf(" (with {})", NullCell()),
               WordsOf(" for {}, or {}", SpecKey(attribute_), other_remedy)});
   return Error(

@@ -15,7 +15,7 @@ namespace residua {
 // data: for the curator's eyes, not for publication.
 struct AttributeReport {
   int64_t num_dropped = 0;  // values for which their row was left out
-  int64_t num_clamped = 0;  // numbers moved to the nearest end of the integers, or to the one below
+  int64_t num_clamped = 0;  // moved to the nearest end of integers or dates, or to the one below
   int64_t num_nulled = 0;   // values outside, put into the null cell
   int64_t num_missing = 0;  // whatever was done with them
   // With kTally only:
@@ -27,11 +27,11 @@ struct AttributeReport {
 // Which values stop a measurement. Whoever sees it stop learns that there is such a value. If all
 // are false, nothing that a row contains stops a measurement.
 struct StoppingValues {
-  bool outside = false;      // numbers beyond the integers, or between them; values not listed
-  bool not_numbers = false;  // text and NaN, where numbers are counted
-  bool missing = false;
+  bool outside = false;     // beyond the integers or dates, or between integers; not listed
+  bool unreadable = false;  // text, where numbers or dates are counted
+  bool missing = false;     // NaN too
 
-  bool any() const { return outside || not_numbers || missing; }
+  bool any() const { return outside || unreadable || missing; }
 };
 StoppingValues StoppingValuesOf(const Encoding& encoding);
 
@@ -58,11 +58,14 @@ class ValueEncoder {
   int32_t Encode(int64_t value, int64_t row);
   int32_t Encode(double value, int64_t row);
   int32_t Encode(std::string_view value, int64_t row);
+  // The text of a number: 1.0 is a listed 1.
+  int32_t EncodeNumberText(std::string_view value, int64_t row);
   int32_t EncodeMissing(int64_t row);
 
   const AttributeReport& report() const { return report_; }
 
  private:
+  int32_t EncodeFound(const FoundCell& found, std::string_view value, int64_t row);
   int32_t Place(const FoundCell& found, std::string_view shown_value, int64_t row);
   bool Stops(const FoundCell& found) const;
   void Tally(const FoundCell& found, std::string_view shown_value, int64_t row);

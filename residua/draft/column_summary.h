@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <random>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -10,12 +11,14 @@
 
 namespace residua {
 
-// Whether all values added are different, in memory that does not grow with them: exact while they
-// are few; later only a share of all hashes is kept, which misses only rare repetitions.
-class DuplicateDetector {
+// How many of the values added are different, in memory that does not grow with them: exact while
+// they are few; later only a share of all hashes is kept, so that the number is an estimate, and
+// rare repetitions are missed.
+class DistinctCounter {
  public:
   void Add(std::string_view value);
   bool all_different() const { return all_different_; }
+  double num_different() const;
 
  private:
   bool all_different_ = true;
@@ -27,6 +30,8 @@ class DuplicateDetector {
 // rows. Text that may be a number is read as measuring would read it.
 class ColumnSummary {
  public:
+  // The texts that are taken for missing values, wherever text is read.
+  static std::span<const std::string_view> MissingTexts();
   // If there are more different values than this, they are not listed.
   static constexpr size_t kMaxListed = 50;
 
@@ -34,12 +39,25 @@ class ColumnSummary {
   void Add(int64_t value);
   void Add(double value);
   void Add(std::string_view text);
-  // Text that is never a number.
+  // Text that is never a number, nor a date.
   void AddLabel(std::string_view text);
+  // The text of a column of dates or timestamps.
+  void AddDate(std::string_view text);
 
   int64_t num_missing() const { return num_missing_; }
   int64_t num_values() const { return num_values_; }
-  bool all_different() const { return duplicates_.all_different(); }
+  // Which of MissingTexts there are, one bit each.
+  uint32_t missing_texts() const { return missing_texts_; }
+  bool all_different() const { return distinct_.all_different(); }
+  double num_different() const { return distinct_.num_different(); }
+
+  // Dates, between `first_day` and `last_day`; all with a time.
+  bool is_date() const { return num_values_ > 0 && num_dates_ == num_values_; }
+  bool has_time() const { return is_date() && num_times_ == num_values_; }
+  int64_t first_day() const { return first_day_; }
+  int64_t last_day() const { return last_day_; }
+  // Dates that are not written like 2013-01-31, such as 31/1/2013.
+  bool is_other_date() const { return num_values_ > 0 && num_other_dates_ == num_values_; }
 
   // Numbers: at least one is finite, and nothing is text. NaN may be among them.
   bool is_number() const;
@@ -55,7 +73,7 @@ class ColumnSummary {
   // Most values are numbers, and some are text.
   bool is_mostly_number() const;
 
-  // Text: sorted, if there are at most kMaxListed.
+  // Text: sorted, the numbers in it by their size, if there are at most kMaxListed.
   bool has_list() const { return !too_many_; }
   std::vector<std::string> values() const;
 
@@ -88,7 +106,13 @@ class ColumnSummary {
   std::minstd_rand random_;  // always the same: a draft is not private
   bool too_many_ = false;
   std::unordered_set<std::string, TextHash, std::equal_to<>> listed_;
-  DuplicateDetector duplicates_;
+  uint32_t missing_texts_ = 0;
+  int64_t num_dates_ = 0;
+  int64_t num_other_dates_ = 0;
+  int64_t num_times_ = 0;
+  int64_t first_day_ = INT64_MAX;
+  int64_t last_day_ = INT64_MIN;
+  DistinctCounter distinct_;
 };
 
 }  // namespace residua

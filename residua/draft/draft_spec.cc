@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -19,6 +21,7 @@
 #include "residua/draft/column_summary.h"
 #include "residua/draft/round_cuts.h"
 #include "residua/files/spec.h"
+#include "residua/model/date.h"
 
 namespace residua {
 namespace {
@@ -27,7 +30,12 @@ constexpr size_t kLineWidth = 100;
 // Integers in a wider range are cut.
 constexpr int64_t kMaxIntegers = 1000;
 // Fewer rows may all differ by chance.
-constexpr int64_t kMinIdentifiers = 51;
+constexpr int64_t kMinAllDifferent = 10;
+// Dates are counted by the shortest period that has at most this many.
+constexpr int64_t kMaxPeriods = 100;
+// On average an identifier has at least and at most this many rows.
+constexpr double kLeastRowsOfEach = 1.5;
+constexpr double kMostRowsOfEach = 1000;
 // A workload above this is slow to publish, and has more cells than most data has rows.
 constexpr int64_t kMaxCells = 10'000'000;
 
@@ -128,6 +136,8 @@ std::string_view ReadAs(ColumnType type) {
     case ColumnType::kWideNumber:
     case ColumnType::kBoolean:
     case ColumnType::kText:
+    case ColumnType::kDate:
+    case ColumnType::kTimestamp:
     case ColumnType::kOther:
       return "VARCHAR";
     case ColumnType::kNested:
@@ -162,6 +172,11 @@ void AddChunk(const DuckDbChunk& chunk, int k, Column* column) {
     case ColumnType::kText:
       AddValues<duckdb_string_t>(chunk, k, &summary,
                                  [&](const auto& text) { summary.Add(TextOf(text)); });
+      return;
+    case ColumnType::kDate:
+    case ColumnType::kTimestamp:
+      AddValues<duckdb_string_t>(chunk, k, &summary,
+                                 [&](const auto& text) { summary.AddDate(TextOf(text)); });
       return;
     case ColumnType::kBoolean:
     case ColumnType::kOther:
@@ -221,10 +236,36 @@ std::vector<Column> Summarize(const std::string& path) {
 
 // --- Drafting
 
+// Every row has a value of its own, and it is no quantity that cuts would divide.
+bool IsAllDifferent(const Column& column) {
+  const ColumnSummary& summary = column.summary;
+  return summary.num_values() >= kMinAllDifferent && summary.all_different() &&
+         !summary.is_date() && (summary.is_whole() || !summary.is_number());
+}
+
+// "patient_id", "customerID", "tailnum": what a column that says whose row it is may be called.
+bool IsNamedLikeIdentifier(std::string_view name) {
+  std::string lower(name);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  constexpr std::array<std::string_view, 13> kEndings = {
+      "id",   "key",     "number", "num",      "name",     "person",   "patient",
+      "user", "account", "member", "customer", "employee", "household"};
+  return std::any_of(kEndings.begin(), kEndings.end(),
+                     [&](std::string_view ending) { return lower.ends_with(ending); });
+}
+
+// Many different values with several rows each: text, or whole numbers of a fitting name.
 bool IsLikeIdentifier(const Column& column) {
   const ColumnSummary& summary = column.summary;
-  return column.IsRead() && summary.num_values() >= kMinIdentifiers && summary.all_different() &&
-         (summary.is_whole() || !summary.is_number());
+  if (!column.IsRead() || summary.all_different() || summary.is_date()) return false;
+  if (summary.is_number() && !(summary.is_whole() && IsNamedLikeIdentifier(column.name))) {
+    return false;
+  }
+  const double num_different = summary.num_different();
+  const double rows_of_each = static_cast<double>(summary.num_values()) / num_different;
+  return num_different > ColumnSummary::kMaxListed && rows_of_each >= kLeastRowsOfEach &&
+         rows_of_each <= kMostRowsOfEach;
 }
 
 // Why a column is left out, and what to do; empty if it is not.
@@ -235,30 +276,60 @@ std::string ReasonLeftOut(const Column& column) {
   }
   if (column.type == ColumnType::kNested) {
     return fmt::format(
-        "of type {}, which cannot be tabulated; take a single value of it in a query on a "
-        "database.",
+        "of type {}, which cannot be tabulated; take a single value of it in data.query.",
         ShownText(column.sql_type));
   }
   if (summary.num_values() == 0) return "every value is missing.";
-  if (IsLikeIdentifier(column)) {
-    return fmt::format("every value differs, as in an identifier (see [privacy]). {}",
-                       summary.is_number() ? "If it is a quantity, give it cuts."
-                                           : "To tabulate it anyway, list values that are "
-                                             "publicly known.");
+  if (IsAllDifferent(column)) {
+    return fmt::format(
+        "every row has a different value, so that a table would count single rows. {}",
+        summary.is_number() ? "If it is a quantity, give it cuts."
+                            : "To tabulate it anyway, list values that are "
+                              "publicly known.");
   }
   if (summary.is_constant()) return "it has one value, which needs no attribute.";
-  if (!summary.is_number() && !summary.has_list()) {
+  if (summary.is_other_date() && !summary.is_date()) {
+    return "it seems to hold dates that are not written like 2013-01-31, and whether the day or "
+           "the "
+           "month comes first cannot be told. Convert it in data.query with strptime, and give it "
+           "dates.";
+  }
+  if (!summary.is_number() && !summary.is_date() && !summary.has_list()) {
     if (summary.is_mostly_number()) {
-      return "most values are numbers and some are text. Give it cuts, and for the text null = "
-             "true "
-             "with outside = \"null\".";
+      return "most values are numbers and some are text. Give it cuts. If the text means that the "
+             "value is missing, add it to null_values in [data] and set null = true; otherwise set "
+             "null = true and outside = \"null\".";
     }
     return fmt::format(
         "text with more than {} different values. List those that are publicly known, with outside "
-        "= \"drop\", or null = true and outside = \"null\", for all others; or leave it out.",
+        "= \"other\" for all others; or leave it out.",
         ColumnSummary::kMaxListed);
   }
   return "";
+}
+
+// The shortest period of which there are at most kMaxPeriods.
+DateStep StepFor(int64_t first_day, int64_t last_day) {
+  for (const auto& [every, text] : kDateSteps) {
+    if (PeriodOf(last_day, every) - PeriodOf(first_day, every) < kMaxPeriods) return every;
+  }
+  return DateStep::kYear;
+}
+
+Draft DraftDates(const ColumnSummary& summary) {
+  const int64_t first = summary.first_day();
+  const int64_t last = summary.last_day();
+  if (first == last) {
+    const PartEncoding hour{DatePart::kHour};
+    return {"part = \"hour\"\n", NumCells({hour}).value()};
+  }
+  const DateEncoding dates{first, last, StepFor(first, last)};
+  return {fmt::format("dates = [\"{}\", \"{}\"]\nevery = \"{}\"  # day, week, month, quarter or "
+                      "year; part = \"{}\" instead is the {}\n",
+                      DayText(first), DayText(last), TextOf(kDateSteps, dates.every),
+                      summary.has_time() ? "hour" : "weekday",
+                      summary.has_time() ? "time of day" : "day of the week"),
+          NumCells({dates}).value()};
 }
 
 Draft DraftColumn(const Column& column, size_t position) {
@@ -274,8 +345,14 @@ Draft DraftColumn(const Column& column, size_t position) {
   const ColumnSummary& summary = column.summary;
   Draft draft{fmt::format("[attributes.{}]\n", TomlKey(column.name)), 0};
   int64_t span = 0;
-  if (summary.has_range() && !__builtin_sub_overflow(summary.last(), summary.first(), &span) &&
-      span < kMaxIntegers) {
+  // A single day without times is a value like any other.
+  if (summary.is_date() && (summary.first_day() < summary.last_day() || summary.has_time())) {
+    const Draft dates = DraftDates(summary);
+    draft.text += dates.text;
+    draft.num_cells = dates.num_cells;
+  } else if (summary.has_range() &&
+             !__builtin_sub_overflow(summary.last(), summary.first(), &span) &&
+             span < kMaxIntegers) {
     draft.text += fmt::format("integers = [{}, {}]\n", summary.first(), summary.last());
     draft.num_cells = span + 1;
   } else if (summary.is_number()) {
@@ -291,22 +368,26 @@ Draft DraftColumn(const Column& column, size_t position) {
     draft.text += List("values", values);
     draft.num_cells = static_cast<int64_t>(values.size());
   }
-  const bool has_nan = summary.is_number() && summary.has_nan();
-  if (summary.num_missing() > 0 || has_nan) {
+  if (summary.num_missing() > 0 || (summary.is_number() && summary.has_nan())) {
     draft.text += "null = true\n";
     ++draft.num_cells;
   }
-  if (has_nan) draft.text += "outside = \"null\"  # for values that are NaN\n";
   draft.text += fmt::format("check = {}\n", TomlString(kReadFromData));
   return draft;
 }
 
 std::string DraftPrivacy(const std::vector<Column>& columns) {
   std::string identifiers;
+  std::string others;
+  bool has_row_numbers = false;
   for (const Column& column : columns) {
+    if (column.IsRead() && IsAllDifferent(column)) has_row_numbers = true;
     if (!IsLikeIdentifier(column)) continue;
-    identifiers += fmt::format("# identifier = {}\n", TomlString(column.name));
+    (IsNamedLikeIdentifier(column.name) ? identifiers : others) +=
+        fmt::format("# identifier = {}\n", TomlString(column.name));
   }
+  // Where rows are numbered and no name fits, each row is probably someone else.
+  if (identifiers.empty() && !has_row_numbers) identifiers = others;
   if (identifiers.empty()) identifiers = "# identifier = \"COLUMN\"\n";
   return "[privacy]\n"
          "epsilon = 1.0  # less is more private and noisier; residua plan shows the errors "
@@ -314,8 +395,25 @@ std::string DraftPrivacy(const std::vector<Column>& columns) {
          "delta = 1e-9   # far below 1 / the number of people\n" +
          Comment(
              "What is protected is one row. If one person may have several, name the column "
-             "that says whose row it is, and how many rows of one person to count at most:") +
+             "that says whose row it is, and how many rows of one person to count at most. That "
+             "cannot be told from the data for certain:") +
          identifiers + "# max_rows = 1\n";
+}
+
+// The texts of the data that are read as missing.
+std::string DraftNullValues(const std::vector<Column>& columns) {
+  uint32_t found = 0;
+  for (const Column& column : columns) found |= column.summary.missing_texts();
+  if (found == 0) return "";
+  std::vector<std::string> texts;
+  const auto known = ColumnSummary::MissingTexts();
+  for (size_t k = 0; k < known.size(); ++k) {
+    if ((found >> k & 1) != 0) texts.push_back(TomlString(known[k]));
+  }
+  return Comment(
+             "Texts that seem to mean a missing value, in any column. Remove those that are values "
+             "of their own.") +
+         List("null_values", texts);
 }
 
 std::string DraftWorkload(const std::vector<std::string>& names, int64_t num_cells) {
@@ -372,8 +470,9 @@ std::string DraftSpec(const std::string& path, const std::string& source) {
              "without looking at the data, then remove its line check = \"{}\". residua release "
              "and residua measure refuse the spec until then.",
              kReadFromData)) +
-         fmt::format("\n[data]\nsource = {}\n\n{}{}\n{}", TomlString(source), DraftPrivacy(columns),
-                     attributes, DraftWorkload(names, num_cells));
+         fmt::format("\n[data]\nsource = {}\n{}\n{}{}\n{}", TomlString(source),
+                     DraftNullValues(columns), DraftPrivacy(columns), attributes,
+                     DraftWorkload(names, num_cells));
 }
 
 }  // namespace residua

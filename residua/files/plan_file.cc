@@ -103,7 +103,13 @@ Json AttributeToJson(const Attribute& attribute) {
     json["cuts"] = bins->cuts;
   } else if (const auto* list = std::get_if<ValueEncoding>(&attribute.encoding.cells)) {
     json["values"] = list->values;
+  } else if (const auto* dates = std::get_if<DateEncoding>(&attribute.encoding.cells)) {
+    json["dates"] = {DayText(dates->first_day), DayText(dates->last_day)};
+    json["every"] = TextOf(kDateSteps, dates->every);
+  } else if (const auto* part = std::get_if<PartEncoding>(&attribute.encoding.cells)) {
+    json["part"] = TextOf(kDateParts, part->part);
   }
+  if (!attribute.column.empty()) json["column"] = attribute.column;
   if (attribute.queries == QueryKind::kHierarchy) {
     json["groups"] = Json::array();
     for (const CellGroup& group : attribute.groups) {
@@ -124,6 +130,12 @@ Json AttributeToJson(const Attribute& attribute) {
   return json;
 }
 
+int64_t DayFromJson(const Json& json) {
+  const auto text = json.get<std::string>();
+  if (const auto day = ParseDay(text)) return *day;
+  Fail(ErrorKind::kBadInput, "'{}' is not a date", ShownText(text));
+}
+
 Attribute AttributeFromJson(const Json& json) {
   Attribute attribute;
   attribute.name = json.at("name").get<std::string>();
@@ -137,7 +149,14 @@ Attribute AttributeFromJson(const Json& json) {
     encoding.cells = CutEncoding{json["cuts"].get<std::vector<double>>()};
   } else if (json.contains("values")) {
     encoding.cells = ValueEncoding{json["values"].get<std::vector<std::string>>()};
+  } else if (json.contains("dates")) {
+    encoding.cells =
+        DateEncoding{DayFromJson(json["dates"].at(0)), DayFromJson(json["dates"].at(1)),
+                     ValueFromJson(kDateSteps, json.at("every"))};
+  } else if (json.contains("part")) {
+    encoding.cells = PartEncoding{ValueFromJson(kDateParts, json["part"])};
   }
+  if (json.contains("column")) attribute.column = json["column"].get<std::string>();
   encoding.null_cell = json.at("null").get<bool>();
   encoding.outside = ValueFromJson(kOutsidePolicies, json.at("outside"));
   if (json.contains("check")) {
@@ -345,6 +364,9 @@ PlanFile FromJson(const Json& json, bool is_first_format) {
   const Json& data = json.at("data");
   file.data = {data.at("source").get<std::string>(), data.at("database").get<std::string>(),
                data.at("query").get<std::string>(), data.at("ledger").get<std::string>()};
+  if (data.contains("null_values")) {
+    file.data.null_values = data["null_values"].get<std::vector<std::string>>();
+  }
   std::vector<Attribute> attributes;
   for (const Json& attribute : json.at("attributes")) {
     attributes.push_back(AttributeFromJson(attribute));
@@ -435,6 +457,7 @@ std::string ToJson(const PlanFile& file, std::string_view tool_version,
                   {"database", file.data.database},
                   {"query", file.data.query},
                   {"ledger", file.data.ledger}};
+  if (!file.data.null_values.empty()) json["data"]["null_values"] = file.data.null_values;
   json["attributes"] = Json::array();
   for (const Attribute& attribute : plan.domain.attributes()) {
     json["attributes"].push_back(AttributeToJson(attribute));

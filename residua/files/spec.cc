@@ -4,6 +4,7 @@
 #include "residua/base/error.h"
 #include "residua/base/number_text.h"
 #include "residua/basis/query_matrix.h"
+#include "residua/data/null_values.h"
 #include "residua/files/file.h"
 #include "residua/files/matrix_file.h"
 #include "residua/files/nesting.h"
@@ -34,6 +35,9 @@ class SpecReader : TomlReader {
              "is missing; describe each column, e.g. [attributes.sex] values = [...]");
     }
     spec.domain = ReadAttributes(*attributes);
+    if (const auto* data = Table(root, "data")) {
+      At(*data, "data", [&] { CheckNullValues(spec.data.null_values, spec.domain); });
+    }
     if (const auto* workload = Table(root, "workload")) ReadWorkload(*workload, &spec);
     if (const auto* privacy = Table(root, "privacy")) ReadPrivacy(*privacy, &spec);
     return spec;
@@ -41,19 +45,29 @@ class SpecReader : TomlReader {
 
  private:
   DataReference ReadData(const toml::table& table) const {
-    CheckKeys(table, "data", {"source", "database", "query", "ledger", "rows"});
+    CheckKeys(table, "data", {"source", "database", "query", "ledger", "null_values", "rows"});
     DataReference data;
     if (const auto* node = table.get("source")) data.source = String(*node, "data.source");
     if (const auto* node = table.get("database")) data.database = String(*node, "data.database");
     if (const auto* node = table.get("query")) data.query = String(*node, "data.query");
-    if (data.source.empty() == data.query.empty()) {
-      FailAt(table, "data", "needs one of source = \"FILE\" and query = \"SELECT ...\"");
+    if (data.empty()) {
+      FailAt(table, "data",
+             "needs source = \"FILE\", or database = \"FILE.duckdb\" and query = \"SELECT ...\"");
+    }
+    if (!data.source.empty() && !data.database.empty()) {
+      FailAt(table, "data", "has both source and database; keep one");
     }
     if (!data.database.empty() && data.query.empty()) {
       FailAt(table, "data.database", "needs a query = \"SELECT ...\" beside it");
     }
-    if (!data.query.empty() && data.database.empty()) {
-      FailAt(table, "data.query", "needs database = \"FILE.duckdb\" beside it");
+    if (!data.query.empty() && data.database.empty() && data.source.empty()) {
+      FailAt(table, "data.query",
+             "needs source = \"FILE\" or database = \"FILE.duckdb\" beside it");
+    }
+    if (const auto* node = table.get("null_values")) {
+      for (const toml::node& item : Array(*node, "data.null_values")) {
+        data.null_values.push_back(Number(item, "data.null_values"));
+      }
     }
     if (const auto* node = table.get("ledger")) data.ledger = String(*node, "data.ledger");
     return data;
@@ -106,8 +120,8 @@ class SpecReader : TomlReader {
   Attribute ReadAttribute(const std::string& name, const toml::table& table) const {
     const std::string path = Join("attributes", name);
     CheckKeys(table, path,
-              {"integers", "cuts", "values", "size", "null", "outside", "queries", "hierarchy",
-               "custom", "check"});
+              {"integers", "cuts", "values", "dates", "every", "part", "size", "column", "null",
+               "outside", "queries", "hierarchy", "custom", "check"});
     Attribute attribute;
     attribute.name = name;
     Encoding& encoding = attribute.encoding;
@@ -124,14 +138,29 @@ class SpecReader : TomlReader {
       encoding.cells = ReadValues(*node, path + ".values");
       ++num_encodings;
     }
+    if (const auto* node = table.get("dates")) {
+      encoding.cells = ReadDates(*node, path + ".dates", table.get("every"), path + ".every");
+      ++num_encodings;
+    } else if (const auto* every = table.get("every")) {
+      FailAt(*every, path + ".every", "needs dates = [\"FIRST\", \"LAST\"] beside it");
+    }
+    if (const auto* node = table.get("part")) {
+      encoding.cells = PartEncoding{ReadChoice(*node, path + ".part", kDateParts)};
+      ++num_encodings;
+    }
     if (const auto* node = table.get("size")) {
       attribute.size = Whole(*node, path + ".size");
       ++num_encodings;
     }
     if (num_encodings != 1) {
       FailAt(table, path,
-             "needs exactly one of integers = [FIRST, LAST], cuts = [...], values = [...] or size "
-             "= N");
+             "needs exactly one of integers = [FIRST, LAST], cuts = [...], values = [...], dates "
+             "= [\"FIRST\", \"LAST\"], part = \"weekday\" or size = N");
+    }
+    if (const auto* node = table.get("column")) {
+      attribute.column = String(*node, path + ".column");
+      if (attribute.column.empty()) FailAt(*node, path + ".column", "must name a column");
+      if (attribute.column == name) attribute.column.clear();
     }
     if (const auto* node = table.get("null")) {
       const auto value = node->value_exact<bool>();
@@ -139,7 +168,7 @@ class SpecReader : TomlReader {
       encoding.null_cell = *value;
     }
     if (const auto* node = table.get("outside")) {
-      encoding.outside = ReadOutside(*node, path + ".outside");
+      encoding.outside = ReadChoice(*node, path + ".outside", kOutsidePolicies);
     }
     CheckEncodingAt(table, path, encoding);
     if (const auto num_cells = NumCells(encoding)) {
@@ -270,10 +299,32 @@ class SpecReader : TomlReader {
     return list;
   }
 
-  OutsidePolicy ReadOutside(const toml::node& node, const std::string& key) const {
+  // `every` may be null: days.
+  DateEncoding ReadDates(const toml::node& node, const std::string& key, const toml::node* every,
+                         const std::string& every_key) const {
+    const toml::array& list = Array(node, key);
+    if (list.size() != 2) FailAt(node, key, "must be [\"FIRST\", \"LAST\"]");
+    DateEncoding dates{ReadDay(list[0], key), ReadDay(list[1], key), DateStep::kDay};
+    if (every != nullptr) dates.every = ReadChoice(*every, every_key, kDateSteps);
+    return dates;
+  }
+
+  // A date of TOML, or a string.
+  int64_t ReadDay(const toml::node& node, const std::string& key) const {
+    const auto date = node.value_exact<toml::date>();
+    const std::string text =
+        date ? fmt::format("{:04}-{:02}-{:02}", date->year, date->month, date->day)
+             : node.value_exact<std::string>().value_or("");
+    if (const auto day = ParseDay(text)) return *day;
+    FailAt(node, key, "must hold days such as \"2013-01-31\"");
+  }
+
+  template <typename Enum, size_t size>
+  Enum ReadChoice(const toml::node& node, const std::string& key,
+                  const EnumTexts<Enum, size>& choices) const {
     const std::string text = String(node, key);
-    if (const auto policy = ValueOf(kOutsidePolicies, text)) return *policy;
-    FailAt(node, key, "'{}' is not known; choose {}", text, Choices(kOutsidePolicies));
+    if (const auto value = ValueOf(choices, text)) return *value;
+    FailAt(node, key, "'{}' is not known; choose {}", text, Choices(choices));
   }
 
   // `table` is the attribute's: a fault lies in one of its settings.
@@ -431,7 +482,8 @@ DataReference Rebase(const DataReference& data, const std::filesystem::path& fro
                                       std::filesystem::absolute(to))
         .string();
   };
-  return {rebase(data.source), rebase(data.database), data.query, rebase(data.ledger)};
+  return {rebase(data.source), rebase(data.database), data.query, rebase(data.ledger),
+          data.null_values};
 }
 
 Spec ReadSpec(const std::filesystem::path& path) {

@@ -5,19 +5,22 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "residua/select/select.h"
 #include "residua/text/budget_text.h"
 
 namespace residua {
 
-// Where the data is: a file that DuckDB reads, or a query on a DuckDB database. Paths are relative
-// to the file that names them.
+// Where the data is: a file that DuckDB reads, a query on such a file, or a query on a DuckDB
+// database; and which of its texts mean missing values. Paths are relative to the file that names
+// them.
 struct DataReference {
   std::string source;
   std::string database;
   std::string query;
   std::string ledger;
+  std::vector<std::string> null_values = {};
   bool empty() const { return source.empty() && query.empty(); }
   bool operator==(const DataReference&) const = default;
 };

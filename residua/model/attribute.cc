@@ -26,7 +26,14 @@ struct LabelOf {
     return fmt::format("({}, {}]", cuts[k - 1], cuts[k]);
   }
   std::string operator()(const ValueEncoding& list) const {
-    return list.values[static_cast<size_t>(cell)];
+    const auto k = static_cast<size_t>(cell);
+    return k < list.values.size() ? list.values[k] : std::string(kOtherLabel);
+  }
+  std::string operator()(const DateEncoding& dates) const {
+    return PeriodLabel(PeriodOf(dates.first_day, dates.every) + cell, dates.every);
+  }
+  std::string operator()(const PartEncoding& part) const {
+    return std::string(PartLabel(part.part, cell));
   }
 };
 
@@ -72,6 +79,10 @@ bool SameQueries(const Attribute& a, const Attribute& b) {
 }
 
 std::string SpecKey(const Attribute& attribute) { return "attributes." + TomlKey(attribute.name); }
+
+const std::string& ColumnOf(const Attribute& attribute) {
+  return attribute.column.empty() ? attribute.name : attribute.column;
+}
 
 int64_t NumValueCells(const Attribute& attribute) {
   return attribute.size - (attribute.encoding.null_cell ? 1 : 0);

@@ -39,6 +39,7 @@ struct Attribute {
   CellMatrix custom = {};              // of kCustom: the query matrix
   CellMatrix strategy = {};            // of kCustom, may be empty: what to measure instead
   bool read_from_data = false;         // a draft's cells, not public knowledge: never measured
+  std::string column = {};             // of the data; empty: the one with the attribute's name
   bool operator==(const Attribute&) const = default;
 };
 
@@ -47,6 +48,9 @@ bool SameQueries(const Attribute& a, const Attribute& b);
 
 // What a spec calls it: attributes.age, or attributes."net income".
 std::string SpecKey(const Attribute& attribute);
+
+// The column of the data that the attribute reads.
+const std::string& ColumnOf(const Attribute& attribute);
 
 // The number of cells that values have: all but the null cell.
 int64_t NumValueCells(const Attribute& attribute);
@@ -65,7 +69,8 @@ struct CellRange {
 CellRange RangeOfAnswer(int64_t size, int64_t answer);
 int64_t AnswerOfRange(int64_t size, const CellRange& range);
 
-// The label of `cell` in a table: the value itself, an integer, "(10000, 25000]", or "null".
+// The label of `cell` in a table: the value itself, an integer, "(10000, 25000]", "2013-01",
+// "Monday", "other" or "null".
 std::string CellLabel(const Attribute& attribute, int64_t cell);
 
 // The label of an answer: a cell's own, "<=30" for a prefix ("all" for the last one where missing

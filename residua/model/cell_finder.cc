@@ -11,6 +11,20 @@ CellFinder::CellFinder(const Attribute& attribute) : last_(NumValueCells(attribu
     cuts_ = &bins->cuts;
   } else if (const auto* list = std::get_if<ValueEncoding>(&cells)) {
     places_.emplace(list->values);
+    if (attribute.encoding.outside == OutsidePolicy::kOther) {
+      other_cell_ = static_cast<int64_t>(list->values.size());
+    }
+    for (size_t k = 0; k < list->values.size(); ++k) {
+      auto number = CanonicalDecimal(list->values[k]);
+      if (!number) continue;
+      numbers_.push_back(*std::move(number));
+      number_cells_.push_back(static_cast<int64_t>(k));
+    }
+    number_places_.emplace(numbers_);
+  } else if ((dates_ = std::get_if<DateEncoding>(&cells)) != nullptr) {
+    first_period_ = PeriodOf(dates_->first_day, dates_->every);
+  } else {
+    part_ = std::get_if<PartEncoding>(&cells);
   }
 }
 
@@ -20,7 +34,48 @@ FoundCell CellFinder::FindNumberIn(std::string_view text) const {
     if (const auto integer = ParseInteger(number_text)) return FindInteger(*integer);
   }
   if (const auto number = ParseNumber(number_text)) return Find(*number);
-  return NotNumber();
+  return {FoundCell::kNoCell, is_integral() ? Fault::kNotInteger : Fault::kNotNumber};
+}
+
+FoundCell CellFinder::FindDateIn(std::string_view text) const {
+  const auto moment = ParseMoment(text);
+  if (!moment) return {FoundCell::kNoCell, Fault::kNotDate};
+  if (part_ != nullptr) {
+    const auto cell = PartOf(*moment, part_->part);
+    return cell ? FoundCell{*cell} : FoundCell{FoundCell::kNoCell, Fault::kNoTime};
+  }
+  if (moment->day < dates_->first_day) return {0, Fault::kBelow};
+  if (moment->day > dates_->last_day) return {last_, Fault::kAbove};
+  return {PeriodOf(moment->day, dates_->every) - first_period_};
+}
+
+std::optional<CellRange> CellFinder::FindPeriod(std::string_view text) const {
+  RESIDUA_CHECK(dates_ != nullptr);
+  const auto days = ParsePeriod(text);
+  if (!days) return std::nullopt;
+  const DateStep every = dates_->every;
+  const int64_t first = PeriodOf(days->first, every);
+  const int64_t last = PeriodOf(days->last, every);
+  if (DaysOf(first, every).first != days->first || DaysOf(last, every).last != days->last) {
+    Fail(ErrorKind::kBadInput,
+         "'{}' begins or ends within a {}, and each {} is counted as a whole; write it like {}",
+         text, TextOf(kDateSteps, every), TextOf(kDateSteps, every), PeriodLabel(first, every));
+  }
+  const CellRange cells{first - first_period_, last - first_period_};
+  if (cells.first < 0 || cells.last > last_) return std::nullopt;
+  return cells;
+}
+
+FoundCell CellFinder::FindListedNumber(std::string_view value) const {
+  RESIDUA_CHECK(places_);
+  if (value == "nan") return {FoundCell::kNoCell, Fault::kNan};
+  const FoundCell found = FindListed(value);
+  if (found.is_found()) return found;
+  const auto number = CanonicalDecimal(value);
+  if (!number) return found;
+  const int32_t place = number_places_->Find(*number);
+  if (place == TextPlaces::kNone) return found;
+  return {number_cells_[static_cast<size_t>(place)]};
 }
 
 }  // namespace residua

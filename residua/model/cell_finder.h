@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,11 +17,21 @@ namespace residua {
 
 // The cell of a value, or why it has none.
 struct FoundCell {
-  enum class Fault { kNone, kBelow, kAbove, kNotInteger, kNotNumber, kNotListed };
+  enum class Fault {
+    kNone,
+    kBelow,
+    kAbove,
+    kNotInteger,
+    kNotNumber,
+    kNan,  // a number that is missing
+    kNotListed,
+    kNotDate,
+    kNoTime,  // a date, where the hour is asked for
+  };
   static constexpr int64_t kNoCell = -1;
 
   // With a fault, the cell that clamping puts the value into: that of the nearest end or, for a
-  // fraction, of the whole number below. What is not a number, or not listed, has no such cell.
+  // fraction, of the whole number below. What is no number, no date or not listed has no such cell.
   int64_t cell = kNoCell;
   Fault fault = Fault::kNone;
 
@@ -35,12 +46,22 @@ class CellFinder {
   // Keeps views of `attribute`.
   explicit CellFinder(const Attribute& attribute);
   explicit CellFinder(Attribute&& attribute) = delete;
+  CellFinder(const CellFinder&) = delete;
+  CellFinder& operator=(const CellFinder&) = delete;
 
   // Integers are for integer encodings and bare codes, numbers for those and cuts. Text is for all
-  // encodings: it is read as a number unless values are listed.
+  // encodings: it is compared with listed values as it stands, and read as a date or a number
+  // otherwise.
   FoundCell Find(int64_t value) const;
   FoundCell Find(double value) const;
   FoundCell Find(std::string_view value) const;
+  // The text of a number, for listed values: 1.0 is the listed 1.
+  FoundCell FindListedNumber(std::string_view value) const;
+
+  // All cells of a period of dates, written like the label of a cell of any length: 2013-01 is one
+  // cell of months, and 31 cells of days. Nothing if it is no such text or not all of it is in the
+  // domain; Error{kBadInput} if it begins or ends within a cell.
+  std::optional<CellRange> FindPeriod(std::string_view text) const;
 
   // The smallest and the largest value of integers and bare codes.
   int64_t first() const { return first_; }
@@ -49,17 +70,27 @@ class CellFinder {
  private:
   using Fault = FoundCell::Fault;
 
-  bool is_integral() const { return cuts_ == nullptr && !places_; }
+  bool is_integral() const {
+    return cuts_ == nullptr && !places_ && dates_ == nullptr && part_ == nullptr;
+  }
   FoundCell FindInteger(int64_t value) const;
   FoundCell FindNumberIn(std::string_view text) const;
-  FoundCell NotNumber() const {
-    return {FoundCell::kNoCell, cuts_ == nullptr ? Fault::kNotInteger : Fault::kNotNumber};
-  }
+  FoundCell FindDateIn(std::string_view text) const;
+  FoundCell FindListed(std::string_view text) const;
 
   int64_t first_ = 0;
   int64_t last_ = 0;
   const std::vector<double>* cuts_ = nullptr;
+  const DateEncoding* dates_ = nullptr;
+  int64_t first_period_ = 0;  // of dates
+  const PartEncoding* part_ = nullptr;
   std::optional<TextPlaces> places_;  // of listed values
+  // The listed values that are numbers, each written in the one way of CanonicalDecimal, and their
+  // cells.
+  std::vector<std::string> numbers_;
+  std::vector<int64_t> number_cells_;
+  std::optional<TextPlaces> number_places_;
+  std::optional<int64_t> other_cell_;
 };
 
 // Inline, because a column has millions of values.
@@ -75,8 +106,8 @@ inline FoundCell CellFinder::Find(int64_t value) const {
 }
 
 inline FoundCell CellFinder::Find(double value) const {
-  RESIDUA_CHECK(!places_);
-  if (std::isnan(value)) return NotNumber();
+  RESIDUA_CHECK(is_integral() || cuts_ != nullptr);
+  if (std::isnan(value)) return {FoundCell::kNoCell, Fault::kNan};
   if (cuts_ != nullptr) {
     return {std::lower_bound(cuts_->begin(), cuts_->end(), value) - cuts_->begin()};
   }
@@ -87,9 +118,16 @@ inline FoundCell CellFinder::Find(double value) const {
 }
 
 inline FoundCell CellFinder::Find(std::string_view value) const {
-  if (!places_) return FindNumberIn(value);
+  if (places_) return FindListed(value);
+  return is_integral() || cuts_ != nullptr ? FindNumberIn(value) : FindDateIn(value);
+}
+
+inline FoundCell CellFinder::FindListed(std::string_view value) const {
   const int32_t place = places_->Find(value);
-  if (place == TextPlaces::kNone) return {FoundCell::kNoCell, Fault::kNotListed};
+  if (place == TextPlaces::kNone) {
+    if (other_cell_ && value == kOtherLabel) return {*other_cell_};
+    return {FoundCell::kNoCell, Fault::kNotListed};
+  }
   return {place};
 }
 

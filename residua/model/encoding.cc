@@ -46,6 +46,18 @@ struct FaultOfCells {
     while (places.Find(list.values[item]) == static_cast<int32_t>(item)) ++item;
     return FaultOf("values", item, fmt::format("lists '{}' twice", list.values[item]));
   }
+
+  std::optional<EncodingFault> operator()(const DateEncoding& dates) const {
+    if (dates.first_day < kFirstDay || dates.last_day > kLastDay) {
+      return FaultOf("dates", std::nullopt, "must hold days of the years 1 to 9999");
+    }
+    if (dates.first_day <= dates.last_day) return std::nullopt;
+    return FaultOf("dates", std::nullopt,
+                   fmt::format("[{}, {}] is not an increasing range of dates",
+                               DayText(dates.first_day), DayText(dates.last_day)));
+  }
+
+  std::optional<EncodingFault> operator()(const PartEncoding&) const { return std::nullopt; }
 };
 
 struct NumCellsOf {
@@ -59,24 +71,42 @@ struct NumCellsOf {
   std::optional<int64_t> operator()(const ValueEncoding& list) const {
     return static_cast<int64_t>(list.values.size());
   }
+  std::optional<int64_t> operator()(const DateEncoding& dates) const {
+    return PeriodOf(dates.last_day, dates.every) - PeriodOf(dates.first_day, dates.every) + 1;
+  }
+  std::optional<int64_t> operator()(const PartEncoding& part) const { return NumParts(part.part); }
 };
+
+bool Lists(const ValueEncoding* list, std::string_view value) {
+  return list != nullptr &&
+         std::find(list->values.begin(), list->values.end(), value) != list->values.end();
+}
 
 }  // namespace
 
 std::optional<EncodingFault> FindFault(const Encoding& encoding) {
   if (auto fault = std::visit(FaultOfCells{}, encoding.cells)) return fault;
   const auto* list = std::get_if<ValueEncoding>(&encoding.cells);
-  if (encoding.null_cell && list != nullptr &&
-      std::find(list->values.begin(), list->values.end(), "null") != list->values.end()) {
+  if (encoding.null_cell && Lists(list, "null")) {
     return EncodingFault{
         "null", std::nullopt,
         Error(ErrorKind::kBadInput, {}, {"names missing values null, and values lists 'null' too"},
               {"leave one of them out"})};
   }
   if (encoding.outside == OutsidePolicy::kClamp &&
-      !std::holds_alternative<IntegerEncoding>(encoding.cells)) {
+      !std::holds_alternative<IntegerEncoding>(encoding.cells) &&
+      !std::holds_alternative<DateEncoding>(encoding.cells)) {
     return FaultOf("outside", std::nullopt,
-                   "\"clamp\" only makes sense with integers = [FIRST, LAST]");
+                   "\"clamp\" only makes sense with integers or dates = [FIRST, LAST]");
+  }
+  if (encoding.outside == OutsidePolicy::kOther && list == nullptr) {
+    return FaultOf("outside", std::nullopt, "\"other\" only makes sense with values = [...]");
+  }
+  if (encoding.outside == OutsidePolicy::kOther && Lists(list, kOtherLabel)) {
+    return EncodingFault{"outside", std::nullopt,
+                         Error(ErrorKind::kBadInput, {},
+                               {"\"other\" adds a cell named other, and values lists 'other' too"},
+                               {"rename the value, or choose another policy"})};
   }
   if (encoding.outside == OutsidePolicy::kNull && !encoding.null_cell) {
     return FaultOf("outside", std::nullopt, "\"null\" needs null = true beside it");
@@ -86,6 +116,7 @@ std::optional<EncodingFault> FindFault(const Encoding& encoding) {
 
 std::optional<int64_t> NumCells(const Encoding& encoding) {
   auto num_cells = std::visit(NumCellsOf{}, encoding.cells);
+  if (num_cells && encoding.outside == OutsidePolicy::kOther) ++*num_cells;
   if (num_cells && encoding.null_cell) ++*num_cells;
   return num_cells;
 }

@@ -9,16 +9,22 @@
 
 #include "residua/base/enum_texts.h"
 #include "residua/base/error.h"
+#include "residua/model/date.h"
 
 namespace residua {
 
 // What happens to a value that has no cell.
-enum class OutsidePolicy { kError, kClamp, kDrop, kNull };
+enum class OutsidePolicy { kError, kClamp, kDrop, kNull, kOther };
 
-inline constexpr EnumTexts<OutsidePolicy, 4> kOutsidePolicies = {{{OutsidePolicy::kError, "error"},
-                                                                  {OutsidePolicy::kClamp, "clamp"},
-                                                                  {OutsidePolicy::kDrop, "drop"},
-                                                                  {OutsidePolicy::kNull, "null"}}};
+inline constexpr EnumTexts<OutsidePolicy, 5> kOutsidePolicies = {
+    {{OutsidePolicy::kError, "error"},
+     {OutsidePolicy::kClamp, "clamp"},
+     {OutsidePolicy::kDrop, "drop"},
+     {OutsidePolicy::kNull, "null"},
+     {OutsidePolicy::kOther, "other"}}};
+
+// The label of the cell that OutsidePolicy::kOther adds.
+inline constexpr std::string_view kOtherLabel = "other";
 
 // One cell for each integer of [first, last].
 struct IntegerEncoding {
@@ -33,16 +39,33 @@ struct CutEncoding {
   bool operator==(const CutEncoding&) const = default;
 };
 
-// One cell for each listed value, compared as text.
+// One cell for each listed value, compared as text; with OutsidePolicy::kOther, one more for all
+// other values.
 struct ValueEncoding {
   std::vector<std::string> values;
   bool operator==(const ValueEncoding&) const = default;
 };
 
+// One cell for each period that has a day of [first_day, last_day].
+struct DateEncoding {
+  int64_t first_day = 0;
+  int64_t last_day = 0;
+  DateStep every = DateStep::kDay;
+  bool operator==(const DateEncoding&) const = default;
+};
+
+// One cell for each weekday, hour or month of the year.
+struct PartEncoding {
+  DatePart part = DatePart::kWeekday;
+  bool operator==(const PartEncoding&) const = default;
+};
+
 // How a column's values become cells 0..size-1. With `null_cell`, missing values have the last
 // cell. std::monostate: a bare size, for planning without data.
 struct Encoding {
-  std::variant<std::monostate, IntegerEncoding, CutEncoding, ValueEncoding> cells;
+  std::variant<std::monostate, IntegerEncoding, CutEncoding, ValueEncoding, DateEncoding,
+               PartEncoding>
+      cells;
   bool null_cell = false;
   OutsidePolicy outside = OutsidePolicy::kError;
   bool operator==(const Encoding&) const = default;
@@ -50,14 +73,15 @@ struct Encoding {
 
 // What is wrong with an encoding, and in which setting of its attribute.
 struct EncodingFault {
-  std::string_view setting;    // "integers", "cuts", "values", "null" or "outside"
+  std::string_view setting;    // "integers", "cuts", "values", "dates", "null" or "outside"
   std::optional<size_t> item;  // of the list of cuts or values
   Error error;                 // its problem follows the setting: "lists 'north' twice"
 };
 
 // The first fault, if there is one. Without a fault, integers are an increasing range of at most
-// Domain::kMaxAttributeSize, cuts are finite and increase, each value is listed once, missing
-// values share no label with a listed one, and the policy for values outside can be followed.
+// Domain::kMaxAttributeSize, cuts are finite and increase, each value is listed once, dates are an
+// increasing range, missing and other values share no label with a listed one, and the policy for
+// values outside can be followed.
 std::optional<EncodingFault> FindFault(const Encoding& encoding);
 
 // The number of cells, the null cell included, of an encoding without a fault; none for a bare

@@ -38,6 +38,12 @@ std::string CellsInWords(const Attribute& attribute) {
     text = fmt::format("numbers in {} ranges: {}", num_values, FirstFew(num_values, label));
   } else if (std::holds_alternative<ValueEncoding>(encoding.cells)) {
     text = fmt::format("one of {}: {}", Counted(num_values, "value"), FirstFew(num_values, label));
+  } else if (const auto* dates = std::get_if<DateEncoding>(&encoding.cells)) {
+    text = fmt::format("dates from {} to {}, in {}: {}", DayText(dates->first_day),
+                       DayText(dates->last_day), Counted(num_values, "cell"),
+                       FirstFew(num_values, label));
+  } else if (std::holds_alternative<PartEncoding>(encoding.cells)) {
+    text = fmt::format("a part of a date or time: {}", FirstFew(num_values, label));
   } else {
     text = Counted(num_values, "cell");
   }
@@ -71,6 +77,10 @@ std::vector<std::string> OthersOf(const Encoding& encoding) {
     return {"numbers outside", "fractions", "values that are not numbers"};
   }
   if (std::holds_alternative<CutEncoding>(encoding.cells)) return {"values that are not numbers"};
+  if (std::holds_alternative<DateEncoding>(encoding.cells)) {
+    return {"dates outside", "values that are not dates"};
+  }
+  if (std::holds_alternative<PartEncoding>(encoding.cells)) return {"values that are not dates"};
   return {"other values"};
 }
 
@@ -95,13 +105,19 @@ std::string FatesInWords(const Encoding& encoding) {
                            Listed(others, "or"));
       }
       return fmt::format("The release would have stopped at {}.", Listed(all, "or"));
-    case OutsidePolicy::kClamp:
+    case OutsidePolicy::kClamp: {
+      const bool are_dates = std::holds_alternative<DateEncoding>(encoding.cells);
+      const std::string_view bad =
+          are_dates ? "values that are not dates" : "values that are not numbers";
       return fmt::format(
-          "Numbers outside were counted at the nearest end, and fractions at the whole number "
-          "below. {}",
+          "{} {}",
+          are_dates ? "Dates outside were counted at the nearest end."
+                    : "Numbers outside were counted at the nearest end, and fractions at the whole "
+                      "number below.",
           encoding.null_cell
-              ? "Missing values and values that are not numbers were counted as `null`."
-              : "The release would have stopped at missing values or values that are not numbers.");
+              ? fmt::format("Missing values and {} were counted as `null`.", bad)
+              : fmt::format("The release would have stopped at missing values or {}.", bad));
+    }
     case OutsidePolicy::kDrop:
       if (encoding.null_cell) {
         return fmt::format("{} Rows with {} were left out of all tables.", kMissingAsNull,
@@ -110,6 +126,10 @@ std::string FatesInWords(const Encoding& encoding) {
       return fmt::format("Rows with {} were left out of all tables.", Listed(all, "or"));
     case OutsidePolicy::kNull:
       return fmt::format("{} So were {}.", kMissingAsNull, Listed(others, "and"));
+    case OutsidePolicy::kOther:
+      return fmt::format("Other values were counted as `{}`. {}", kOtherLabel,
+                         encoding.null_cell ? kMissingAsNull
+                                            : "The release would have stopped at missing values.");
   }
   RESIDUA_CHECK(false);
 }

@@ -40,11 +40,16 @@ DataPlaces FindPlaces(const DataReference& reference, const fs::path& folder,
     places.data.arrow = named.arrow;
   } else if (!named.source.empty()) {
     places.data.source = named.source;
+    // Another file of the same kind: the query of the planned file is for it too.
+    if (!reference.source.empty()) places.data.query = reference.query;
   } else if (!reference.empty()) {
-    places.data = {resolve(reference.source), resolve(reference.database), reference.query};
+    places.data.source = resolve(reference.source);
+    places.data.database = resolve(reference.database);
+    places.data.query = reference.query;
   } else {
     Fail(ErrorKind::kBadInput, "the plan names no data; {}", Phrase{Phrase::Kind::kNameData});
   }
+  places.data.null_values = reference.null_values;
   places.ledger = named.ledger.empty() ? fs::path(resolve(reference.ledger)) : named.ledger;
   places.names_ledger = !places.ledger.empty();
   if (places.names_ledger) return places;

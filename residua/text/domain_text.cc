@@ -38,6 +38,50 @@ int EditDistance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+struct ListedName {
+  std::string text;
+  bool quoted = false;
+};
+
+// The names of a list with commas between them, some in double quotes.
+std::vector<ListedName> ListedNames(std::string_view text) {
+  std::vector<ListedName> names;
+  for (;;) {
+    text = Trim(text);
+    ListedName name;
+    name.quoted = text.starts_with('"');
+    if (name.quoted) {
+      size_t k = 1;
+      for (; k < text.size(); ++k) {
+        if (text[k] == '"' && !text.substr(k + 1).starts_with('"')) break;
+        if (text[k] == '"') ++k;
+        name.text += text[k];
+      }
+      if (k >= text.size()) {
+        Fail(ErrorKind::kBadInput, "'{}' has a quote that is not closed", ShownText(text));
+      }
+      text = Trim(text.substr(k + 1));
+      if (!text.empty() && text.front() != ',') {
+        Fail(ErrorKind::kBadInput, "'{}' comes after a quoted name; write a comma between names",
+             ShownText(text));
+      }
+    } else {
+      name.text = Trim(text.substr(0, text.find(',')));
+      text.remove_prefix(std::min(text.find(','), text.size()));
+    }
+    names.push_back(std::move(name));
+    if (text.empty()) return names;
+    text.remove_prefix(1);
+  }
+}
+
+std::optional<int> IndexOf(const Domain& domain, const ListedName& name) {
+  if (const auto index = domain.Find(name.text)) return index;
+  const auto number = name.quoted ? std::nullopt : ParseInteger(name.text);
+  if (!number || *number < 0 || *number >= domain.size()) return std::nullopt;
+  return static_cast<int>(*number);
+}
+
 }  // namespace
 
 Domain ParseDomain(std::string_view text) {
@@ -96,17 +140,22 @@ int FindAttribute(const Domain& domain, std::string_view name) {
 }
 
 AttributeSet ParseAttributeSet(std::string_view text, const Domain& domain) {
+  const std::string_view whole = Trim(text);
+  if (whole.empty() || (whole == "total" && !domain.Find("total"))) return {};
+  const std::vector<ListedName> names = ListedNames(whole);
+  if (const auto index = domain.Find(whole); index && names.size() > 1) {
+    const bool is_list = std::ranges::all_of(
+        names, [&](const ListedName& name) { return IndexOf(domain, name).has_value(); });
+    if (!is_list) return {*index};
+    Fail(ErrorKind::kBadInput,
+         "'{}' is the name of one attribute and a list of several; put the one name in double "
+         "quotes, or each name of the list",
+         ShownText(whole));
+  }
   std::vector<int> indices;
-  if (Trim(text).empty() || (text == "total" && !domain.Find("total"))) return indices;
-  for (const std::string_view item : Split(text, ',')) {
-    if (const auto index = domain.Find(item)) {
-      indices.push_back(*index);
-    } else if (const auto number = ParseInteger(item);
-               number && *number >= 0 && *number < domain.size()) {
-      indices.push_back(static_cast<int>(*number));
-    } else {
-      indices.push_back(FindAttribute(domain, item));
-    }
+  for (const ListedName& name : names) {
+    const auto index = IndexOf(domain, name);
+    indices.push_back(index ? *index : FindAttribute(domain, name.text));
   }
   return domain.MakeSet(std::move(indices));
 }

@@ -10,6 +10,8 @@ namespace residua {
 Domain ParseDomain(std::string_view text);
 
 // "age,sex": names of the domain, or indices where no name matches; "" or "total" is the empty set.
+// Names with commas, quotes or spaces around them are put in double quotes ("" for a quote); a name
+// with commas needs none where it cannot be taken for several. Error{kBadInput} if it can.
 AttributeSet ParseAttributeSet(std::string_view text, const Domain& domain);
 
 // The attribute called `name`; the error message suggests the closest name.

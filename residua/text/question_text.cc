@@ -88,7 +88,8 @@ class QuestionReader {
     const CellFinder finder(attribute);
     std::vector<CellRange> cells;
     do {
-      cells.push_back(ReadRange(attribute, finder));
+      const std::vector<CellRange> added = ReadRanges(attribute, finder);
+      cells.insert(cells.end(), added.begin(), added.end());
     } while (Take("|"));
     if (!rest_.empty() && std::isspace(static_cast<unsigned char>(rest_.front())) == 0) {
       Fail(ErrorKind::kBadInput,
@@ -100,14 +101,15 @@ class QuestionReader {
     return {index, std::move(cells)};
   }
 
-  CellRange ReadRange(const Attribute& attribute, const CellFinder& finder) {
+  // The cells of a value, a group, a label or a range.
+  std::vector<CellRange> ReadRanges(const Attribute& attribute, const CellFinder& finder) {
     const Piece first = ReadPiece(/*is_name=*/false);
     if (!Take("..")) {
       if (first.text.empty() && !first.quoted) {
         Fail(ErrorKind::kBadInput, "the question gives no value for '{}'; write {}=VALUE",
              attribute.name, attribute.name);
       }
-      return Single(attribute, finder, first);
+      return Named(attribute, finder, first);
     }
     const Piece last = ReadPiece(/*is_name=*/false);
     const CellRange range{LowerEnd(attribute, finder, first), UpperEnd(attribute, finder, last)};
@@ -115,7 +117,7 @@ class QuestionReader {
       Fail(ErrorKind::kBadInput, "the range {}..{} of '{}' is empty or reversed", first.text,
            last.text, attribute.name);
     }
-    return range;
+    return {range};
   }
 
   [[noreturn]] static void FailNoCell(const Attribute& attribute, const std::string& text) {
@@ -123,6 +125,8 @@ class QuestionReader {
     const int64_t count = NumValueCells(attribute);
     if (const auto* integers = std::get_if<IntegerEncoding>(&attribute.encoding.cells)) {
       known = fmt::format("{} to {}", integers->first, integers->last);
+    } else if (std::holds_alternative<DateEncoding>(attribute.encoding.cells)) {
+      known = fmt::format("{} to {}", CellLabel(attribute, 0), CellLabel(attribute, count - 1));
     } else {
       for (int64_t cell = 0; cell < std::min<int64_t>(count, 8); ++cell) {
         known += fmt::format("{}{}", cell > 0 ? ", " : "", CellLabel(attribute, cell));
@@ -133,31 +137,113 @@ class QuestionReader {
          known);
   }
 
-  // The cell of the value `text`; a cell between cuts is named by its label.
-  static std::optional<int64_t> CellOf(const Attribute& attribute, const CellFinder& finder,
-                                       const std::string& text) {
-    if (std::holds_alternative<CutEncoding>(attribute.encoding.cells)) {
+  // The cells of the value or the period `text`; cells between cuts and parts of a date are named
+  // by their labels.
+  static std::optional<CellRange> CellsOf(const Attribute& attribute, const CellFinder& finder,
+                                          const std::string& text) {
+    const auto& cells = attribute.encoding.cells;
+    if (std::holds_alternative<DateEncoding>(cells)) {
+      return AtPlace(fmt::format("'{}'", attribute.name), [&] { return finder.FindPeriod(text); });
+    }
+    if (std::holds_alternative<CutEncoding>(cells) || std::holds_alternative<PartEncoding>(cells)) {
       for (int64_t cell = 0; cell < NumValueCells(attribute); ++cell) {
-        if (CellLabel(attribute, cell) == text) return cell;
+        if (CellLabel(attribute, cell) == text) return CellRange{cell, cell};
       }
       return std::nullopt;
     }
     const FoundCell found = finder.Find(text);
-    return found.is_found() ? std::optional(found.cell) : std::nullopt;
+    if (!found.is_found()) return std::nullopt;
+    return CellRange{found.cell, found.cell};
   }
 
-  static CellRange Single(const Attribute& attribute, const CellFinder& finder,
-                          const Piece& piece) {
-    if (const auto cell = CellOf(attribute, finder, piece.text)) return {*cell, *cell};
-    if (!piece.quoted && piece.text == "null" && attribute.encoding.null_cell) {
-      return {attribute.size - 1, attribute.size - 1};
+  static bool IsNull(const Attribute& attribute, const Piece& piece) {
+    return !piece.quoted && piece.text == "null" && attribute.encoding.null_cell;
+  }
+
+  // The cells that a group, a value or the label of an answer names. No value is named like a group.
+  static std::vector<CellRange> Named(const Attribute& attribute, const CellFinder& finder,
+                                      const Piece& piece) {
+    for (const CellGroup& group : attribute.groups) {
+      if (group.name == piece.text) return RangesOf(group);
     }
+    const auto value = CellsOf(attribute, finder, piece.text);
+    const auto labelled = CellsOfLabel(attribute, finder, piece.text);
+    if (value && labelled && !piece.quoted && attribute.queries == QueryKind::kPrefix) {
+      Fail(ErrorKind::kBadInput,
+           "'{}' is a value of '{}' and the label of several; put the value in double quotes, or "
+           "write a range that ends in it, such as ..VALUE",
+           piece.text, attribute.name);
+    }
+    if (value) return {*value};
+    if (IsNull(attribute, piece)) return {{attribute.size - 1, attribute.size - 1}};
+    if (labelled) return {*labelled};
     FailNoCell(attribute, piece.text);
   }
 
+  static std::vector<CellRange> RangesOf(const CellGroup& group) {
+    std::vector<CellRange> ranges;
+    for (const int64_t cell : group.cells) {
+      if (!ranges.empty() && ranges.back().last + 1 == cell) {
+        ranges.back().last = cell;
+      } else {
+        ranges.push_back({cell, cell});
+      }
+    }
+    return ranges;
+  }
+
+  // The cells of an answer's label, "all", "<=60" or "(10000, 50000]", where it is one.
+  static std::optional<CellRange> CellsOfLabel(const Attribute& attribute, const CellFinder& finder,
+                                               const std::string& text) {
+    if (text == "all") return CellRange{0, attribute.size - 1};
+    const auto* bins = std::get_if<CutEncoding>(&attribute.encoding.cells);
+    if (text.starts_with("<=")) {
+      const std::string end = text.substr(2);
+      if (bins != nullptr) {
+        const auto cell = CellEndingAt(*bins, end);
+        return cell ? std::optional(CellRange{0, *cell}) : std::nullopt;
+      }
+      const auto cells = CellsOf(attribute, finder, end);
+      return cells ? std::optional(CellRange{0, cells->last}) : std::nullopt;
+    }
+    const size_t comma = text.find(", ");
+    if (bins == nullptr || comma == std::string::npos || text.front() != '(') return std::nullopt;
+    const std::string lower = text.substr(1, comma - 1);
+    const std::string upper = text.substr(comma + 2, text.size() - comma - 3);
+    const auto below = lower == "-inf" ? std::optional<int64_t>(-1) : CellEndingAt(*bins, lower);
+    const auto last = CellEndingAt(*bins, upper);
+    if (!below || !last || *below >= *last) return std::nullopt;
+    if (text.back() != (upper == "inf" ? ')' : ']')) return std::nullopt;
+    return CellRange{*below + 1, *last};
+  }
+
+  // The cell whose label ends at the cut `text`, or at "inf".
+  static std::optional<int64_t> CellEndingAt(const CutEncoding& bins, const std::string& text) {
+    const auto num_cuts = static_cast<int64_t>(bins.cuts.size());
+    if (text == "inf") return num_cuts;
+    for (int64_t k = 0; k < num_cuts; ++k) {
+      if (fmt::format("{}", bins.cuts[static_cast<size_t>(k)]) == text) return k;
+    }
+    return std::nullopt;
+  }
+
+  // The cells of one end of a range.
+  static CellRange End(const Attribute& attribute, const CellFinder& finder, const Piece& piece) {
+    if (const auto cells = CellsOf(attribute, finder, piece.text)) return *cells;
+    if (IsNull(attribute, piece)) return {attribute.size - 1, attribute.size - 1};
+    FailNoCell(attribute, piece.text);
+  }
+
+  // A number that is to be a cut, unless it is the label of a cell.
+  static bool IsCut(const Attribute& attribute, const CellFinder& finder, const Piece& piece) {
+    return std::holds_alternative<CutEncoding>(attribute.encoding.cells) &&
+           !IsNull(attribute, piece) && !CellsOf(attribute, finder, piece.text);
+  }
+
   // The cell that ends at the cut `text`.
-  static int64_t CellUpTo(const Attribute& attribute, const std::vector<double>& cuts,
-                          const CellFinder& finder, const std::string& text) {
+  static int64_t CellUpTo(const Attribute& attribute, const CellFinder& finder,
+                          const std::string& text) {
+    const auto& cuts = std::get<CutEncoding>(attribute.encoding.cells).cuts;
     const double value = NearestDouble(ParseRational(text, attribute.name));
     const auto cell = static_cast<size_t>(finder.Find(value).cell);
     if (cell == cuts.size() || cuts[cell] != value) {
@@ -171,19 +257,15 @@ class QuestionReader {
   static int64_t LowerEnd(const Attribute& attribute, const CellFinder& finder,
                           const Piece& piece) {
     if (piece.text.empty()) return 0;
-    if (const auto* bins = std::get_if<CutEncoding>(&attribute.encoding.cells)) {
-      return CellUpTo(attribute, bins->cuts, finder, piece.text) + 1;
-    }
-    return Single(attribute, finder, piece).first;
+    if (IsCut(attribute, finder, piece)) return CellUpTo(attribute, finder, piece.text) + 1;
+    return End(attribute, finder, piece).first;
   }
 
   static int64_t UpperEnd(const Attribute& attribute, const CellFinder& finder,
                           const Piece& piece) {
     if (piece.text.empty()) return NumValueCells(attribute) - 1;
-    if (const auto* bins = std::get_if<CutEncoding>(&attribute.encoding.cells)) {
-      return CellUpTo(attribute, bins->cuts, finder, piece.text);
-    }
-    return Single(attribute, finder, piece).last;
+    if (IsCut(attribute, finder, piece)) return CellUpTo(attribute, finder, piece.text);
+    return End(attribute, finder, piece).last;
   }
 
   // A reader may expect a cell that is asked for twice to count twice, but it would count once.

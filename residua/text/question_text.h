@@ -10,10 +10,13 @@ namespace residua {
 // Reads a question such as
 //   age=18..30 sex=female region="New York"|Ohio income=..30000
 // Terms are separated by spaces: an attribute, and its values, or ranges with one or both ends,
-// joined by |. Names and values with spaces, | or .. in them are put in double quotes ("" for a
-// quote). A range of an attribute with cuts must begin and end at cuts; `null` is the cell of
-// missing values, which no range contains. The selections come in the domain's order; "" asks for
-// the total.
+// joined by |. Names and values with spaces, |, .. or quotes in them are put in double quotes (""
+// for a quote), and so are names with =. A range of an attribute with cuts must begin and end at
+// cuts; `null` is the cell of missing values, which no open range contains. Dates are written like
+// labels of any length: day=2013-01..2013-03 where days are counted. The name of a group stands for
+// its cells, and the label of an answer for the cells it counts: age=<=60, age=all,
+// income="(10000, 50000]". If a value has the same name as such a label, it is put in quotes. The
+// selections come in the domain's order; "" asks for the total.
 ProductQuery ParseQuestion(std::string_view text, const Domain& domain);
 
 }  // namespace residua

@@ -40,6 +40,18 @@ TEST(ArrowStream, ColumnsAreFoundByName) {
   }
 }
 
+TEST(ArrowStream, AttributesMayShareAColumn) {
+  ArrowRows rows({{"z", {9, 9, 9}}, {"b", {1, 2, 3}}, {"a", {0, 1, 0}}});
+  std::vector<Attribute> attributes = TwoAttributes().attributes();
+  attributes.insert(attributes.begin(), attributes[1]);
+  attributes[0].name = "also b";
+  attributes[0].column = "b";
+  const ReadResult read = ReadEncodedTable(SourceOf(&rows), Domain(attributes));
+  EXPECT_EQ(CodesOf(read.table, 0), (std::vector<int>{1, 2, 3}));
+  EXPECT_EQ(CodesOf(read.table, 1), (std::vector<int>{0, 1, 0}));
+  EXPECT_EQ(CodesOf(read.table, 2), (std::vector<int>{1, 2, 3}));
+}
+
 TEST(ArrowStream, IdentifierMayStandAnywhere) {
   Protection protection;
   protection.identifier = "who";

@@ -50,6 +50,24 @@ Attribute Bare(std::string name, int64_t size, OutsidePolicy outside = {}, bool 
   return Made(std::move(name), size, {std::monostate{}, null_cell, outside});
 }
 
+Attribute Dates(std::string name, std::string_view first, std::string_view last, DateStep every,
+                OutsidePolicy outside = {}, bool null_cell = false) {
+  const Encoding encoding{DateEncoding{*ParseDay(first), *ParseDay(last), every}, null_cell,
+                          outside};
+  return Made(std::move(name), NumCells(encoding).value(), encoding);
+}
+
+Attribute Part(std::string name, DatePart part, OutsidePolicy outside = {},
+               bool null_cell = false) {
+  const Encoding encoding{PartEncoding{part}, null_cell, outside};
+  return Made(std::move(name), NumCells(encoding).value(), encoding);
+}
+
+Attribute OfColumn(Attribute attribute, std::string column) {
+  attribute.column = std::move(column);
+  return attribute;
+}
+
 Codes CodesOf(const EncodedTable& table, int column) {
   return std::visit([](const auto& codes) { return Codes(codes.begin(), codes.end()); },
                     table.column(column));
@@ -76,6 +94,7 @@ constexpr OutsidePolicy kError = OutsidePolicy::kError;
 constexpr OutsidePolicy kClamp = OutsidePolicy::kClamp;
 constexpr OutsidePolicy kDrop = OutsidePolicy::kDrop;
 constexpr OutsidePolicy kNull = OutsidePolicy::kNull;
+constexpr OutsidePolicy kOther = OutsidePolicy::kOther;
 
 TEST_F(DataSourceTest, ReadsEveryKindOfAttributeFromCsv) {
   Write("people.csv",
@@ -170,6 +189,7 @@ TEST_F(DataSourceTest, TotalPoliciesNeverStop) {
       Values("v", {"3", "x"}, kDrop),
       Values("v", {"3"}, kDrop, true),
       Values("v", {"3"}, kNull, true),
+      Made("v", 3, {ValueEncoding{{"3"}}, true, kOther}),
       Bare("v", 10, kDrop),
       Bare("v", 10, kNull, true),
   };
@@ -192,8 +212,8 @@ TEST_F(DataSourceTest, ClampingCountsWhatIsNotANumberAsMissing) {
       ReadEncodedTable({"t.csv", "", ""}, Domain({Integers("v", 0, 9, kClamp, true)}));
   EXPECT_EQ(CodesOf(result.table, 0), (Codes{3, 3, 0, 9, 9, 10, 10, 10, 0}));
   EXPECT_EQ(result.report.attributes[0].num_clamped, 5);
-  EXPECT_EQ(result.report.attributes[0].num_nulled, 2);
-  EXPECT_EQ(result.report.attributes[0].num_missing, 1);
+  EXPECT_EQ(result.report.attributes[0].num_nulled, 1);
+  EXPECT_EQ(result.report.attributes[0].num_missing, 2) << "NaN is missing";
 }
 
 // What StoppingValuesOf says is what reading does.
@@ -218,7 +238,7 @@ TEST_F(DataSourceTest, KnowsWhichValuesStopIt) {
         };
         EXPECT_EQ(stops("outside.csv"), stopping.outside);
         EXPECT_EQ(stops("between.csv"), stopping.outside);
-        EXPECT_EQ(stops("text.csv"), is_listed ? stopping.outside : stopping.not_numbers);
+        EXPECT_EQ(stops("text.csv"), is_listed ? stopping.outside : stopping.unreadable);
         EXPECT_EQ(stops("missing.csv"), stopping.missing);
       }
     }
@@ -243,7 +263,7 @@ TEST_F(DataSourceTest, NamesValuesItDoesNotKnow) {
   EXPECT_EQ(
       MessageOf(source, Values("a", {"x", "y"})),
       "t.csv: column 'a' has the value 'two\\x0alines' (row 2), not among its values; set outside "
-      "= \"drop\" or \"null\" (with null = true) for attributes.a, or add it to values");
+      "= \"other\", \"drop\" or \"null\" (with null = true) for attributes.a, or add it to values");
   EXPECT_EQ(MessageOf(source, Cuts("a", {1})),
             "t.csv: column 'a' has the value 'x' (row 1), not a number; set outside = \"drop\" or "
             "\"null\" (with null = true) for attributes.a, or give it values instead of cuts");
@@ -271,8 +291,8 @@ TEST_F(DataSourceTest, TakesIntegralNumbersForIntegersAndNoOthers) {
             "\"clamp\", \"drop\" or \"null\" (with null = true) for attributes.v, or give it cuts "
             "or values instead of integers");
   EXPECT_EQ(MessageOf({"nan.parquet", "", ""}, Integers("v", 0, 5, kClamp)),
-            "nan.parquet: column 'v' has the value nan (row 1), not an integer; set null = true or "
-            "outside = \"drop\" for attributes.v, or give it cuts or values instead of integers");
+            "nan.parquet: column 'v' has no value in row 1; set null = true or outside = \"drop\" "
+            "for attributes.v");
   EXPECT_EQ(ReadOne({"nan.parquet", "", ""}, Integers("v", 0, 5, kNull, true)), (Codes{6}));
 }
 
@@ -286,8 +306,8 @@ TEST_F(DataSourceTest, CutsAreClosedAbove) {
   EXPECT_EQ(ReadOne({"i.parquet", "", ""}, Cuts("v", {1, 2})), (Codes{0, 1, 2}));
   EXPECT_EQ(
       MessageOf({"nan.parquet", "", ""}, Cuts("v", {1, 2})),
-      "nan.parquet: column 'v' has the value nan (row 1), not a number; set outside = \"drop\" "
-      "or \"null\" (with null = true) for attributes.v, or give it values instead of cuts");
+      "nan.parquet: column 'v' has no value in row 1; set null = true or outside = \"drop\" for "
+      "attributes.v");
   EXPECT_EQ(ReadOne({"nan.parquet", "", ""}, Cuts("v", {1, 2}, kDrop)), (Codes{}));
 }
 
@@ -606,16 +626,256 @@ TEST_F(DataSourceTest, QueriesReadTheirDatabaseAndNothingElse) {
             "none.duckdb: no such file; check the path");
   EXPECT_FALSE(std::filesystem::exists("none.duckdb"));
   EXPECT_EQ(MessageOf({"", "x.duckdb", ""}, a),
-            "data: a query needs a database and a database a query; set both");
+            "data: a query needs a source or a database, and a database needs a query; set both");
   EXPECT_EQ(MessageOf({"other.csv", "x.duckdb", "SELECT a FROM t"}, a),
-            "data: both source and a database query are set; keep one");
+            "data: both source and database are set; keep one");
+}
+
+// Weekdays and months from two sources that have the same rows, in text and in each type.
+TEST_F(DataSourceTest, ReadsDatesFromEverySource) {
+  const std::string rows =
+      "(VALUES ('2013-01-05 23:30:00'), ('2013-03-31 00:00:00'), ('2013-01-01 07:59:59.5')) t(v)";
+  Sql("x.duckdb", {"CREATE TABLE stamps AS SELECT v::TIMESTAMP AS v FROM " + rows,
+                   "CREATE TABLE nanos AS SELECT v::TIMESTAMP_NS AS v FROM " + rows,
+                   "CREATE TABLE days AS SELECT v::TIMESTAMP::DATE AS v FROM " + rows,
+                   "COPY (SELECT v::TIMESTAMP AS v FROM " + rows + ") TO 'stamps.parquet'",
+                   "COPY (SELECT v::TIMESTAMP::DATE AS v FROM " + rows + ") TO 'days.parquet'",
+                   "COPY (SELECT v FROM " + rows + ") TO 'text.csv'",
+                   "COPY (SELECT v::TIMESTAMP::DATE AS v FROM " + rows + ") TO 'days.csv'",
+                   "COPY (SELECT v FROM " + rows + ") TO 'text.jsonl' (FORMAT json)"});
+  const std::vector<DataSource> with_times = {{"stamps.parquet", "", ""},
+                                              {"text.csv", "", ""},
+                                              {"text.jsonl", "", ""},
+                                              {"", "x.duckdb", "SELECT v FROM stamps"},
+                                              {"", "x.duckdb", "SELECT v FROM nanos"}};
+  std::vector<DataSource> sources = with_times;
+  sources.push_back({"days.parquet", "", ""});
+  sources.push_back({"days.csv", "", ""});
+  sources.push_back({"", "x.duckdb", "SELECT v FROM days"});
+  for (const DataSource& source : sources) {
+    SCOPED_TRACE(source.source + source.query);
+    EXPECT_EQ(ReadOne(source, Dates("v", "2013-01-01", "2013-12-31", DateStep::kDay)),
+              (Codes{4, 89, 0}));
+    EXPECT_EQ(ReadOne(source, Dates("v", "2013-01-01", "2013-12-31", DateStep::kQuarter)),
+              (Codes{0, 0, 0}));
+    EXPECT_EQ(ReadOne(source, Dates("v", "2013-01-01", "2013-12-31", DateStep::kMonth)),
+              (Codes{0, 2, 0}));
+    EXPECT_EQ(ReadOne(source, Part("v", DatePart::kWeekday)), (Codes{5, 6, 1}));
+    EXPECT_EQ(ReadOne(source, Dates("v", "2013-01-02", "2013-01-31", DateStep::kDay,
+                                    OutsidePolicy::kClamp)),
+              (Codes{3, 29, 0}));
+  }
+  for (const DataSource& source : with_times) {
+    EXPECT_EQ(ReadOne(source, Part("v", DatePart::kHour)), (Codes{23, 0, 7})) << source.source;
+  }
+  EXPECT_EQ(MessageOf({"days.parquet", "", ""}, Part("v", DatePart::kHour)),
+            "days.parquet: column 'v' is of type DATE, which cannot be read as a date with a time; "
+            "give attributes.v values, or convert it in a query");
+  EXPECT_EQ(MessageOf({"days.csv", "", ""}, Part("v", DatePart::kHour)),
+            "days.csv: column 'v' has the value '2013-01-05' (row 1), a date without a time; set "
+            "outside = \"drop\" or \"null\" (with null = true) for attributes.v, or choose another "
+            "part");
+}
+
+// Whatever zone the machine is in.
+TEST_F(DataSourceTest, TimesWithAnOffsetAreTakenInUtc) {
+  setenv("TZ", "America/New_York", 1);
+  Sql("", {"COPY (SELECT make_timestamptz(1357430400000000) AS v) TO 'zone.parquet'"});
+  Write("zone.csv", "v\n2013-01-06T01:00:00+01:00\n");
+  for (const std::string file : {"zone.parquet", "zone.csv"}) {
+    EXPECT_EQ(ReadOne({file, "", ""}, Dates("v", "2013-01-01", "2013-01-31", DateStep::kDay)),
+              (Codes{5}))
+        << file;
+    EXPECT_EQ(ReadOne({file, "", ""}, Part("v", DatePart::kHour)), (Codes{0})) << file;
+  }
+  unsetenv("TZ");
+}
+
+TEST_F(DataSourceTest, WhatIsNoDateFollowsThePolicy) {
+  Write("t.csv", "v\n2013-01-05\n2013-02-30\n2014-01-01\n\nx\n");
+  const DataSource source{"t.csv", "", ""};
+  const auto of = [](OutsidePolicy outside, bool null_cell) {
+    return Dates("v", "2013-01-01", "2013-12-31", DateStep::kMonth, outside, null_cell);
+  };
+  EXPECT_EQ(ReadOne(source, of(kDrop, false)), (Codes{0}));
+  EXPECT_EQ(ReadOne(source, of(kNull, true)), (Codes{0, 12, 12, 12, 12}));
+  EXPECT_EQ(ReadOne(source, of(kClamp, true)), (Codes{0, 12, 11, 12, 12}));
+  EXPECT_FALSE(StoppingValuesOf(of(kClamp, true).encoding).any());
+  EXPECT_EQ(MessageOf(source, of(kError, false)),
+            "t.csv: column 'v' has the value '2013-02-30' (row 2), not a date like 2013-01-31 or "
+            "2013-01-31 23:59; set outside = \"drop\" or \"null\" (with null = true) for "
+            "attributes.v, or convert it in a query");
+  Write("late.csv", "v\n2014-01-01\n");
+  EXPECT_EQ(MessageOf({"late.csv", "", ""}, of(kError, false)),
+            "late.csv: column 'v' has the value 2014-01-01 (row 1), outside 2013-01-01 to "
+            "2013-12-31; set outside = \"clamp\", \"drop\" or \"null\" (with null = true) for "
+            "attributes.v, or widen dates");
+  Sql("", {"COPY (SELECT 20130105 AS v) TO 'n.parquet'",
+           "COPY (SELECT DATE '2013-01-05' AS v) TO 'd.parquet'"});
+  EXPECT_EQ(MessageOf({"n.parquet", "", ""}, of(kError, false)),
+            "n.parquet: column 'v' is of type INTEGER, which cannot be read as a date; give "
+            "attributes.v values, or convert it in a query");
+  EXPECT_EQ(MessageOf({"d.parquet", "", ""}, Integers("v", 0, 3)),
+            "d.parquet: column 'v' is of type DATE, which cannot be read as an integer; give "
+            "attributes.v values, or convert it in a query");
+}
+
+TEST_F(DataSourceTest, AttributesMayShareAColumn) {
+  const Domain domain({OfColumn(Part("weekday", DatePart::kWeekday), "day"),
+                       Dates("day", "2013-01-01", "2013-12-31", DateStep::kMonth),
+                       Integers("n", 0, 9), OfColumn(Cuts("size", {2}), "n")});
+  Write("t.csv", "n,day\n1,2013-01-05\n3,2013-02-04\n");
+  Write("t.jsonl", "{\"n\": 1, \"day\": \"2013-01-05\"}\n{\"n\": 3, \"day\": \"2013-02-04\"}\n");
+  for (const std::string file : {"t.csv", "t.jsonl"}) {
+    const EncodedTable table = ReadEncodedTable({file, "", ""}, domain).table;
+    EXPECT_EQ(CodesOf(table, 0), (Codes{5, 0})) << file;
+    EXPECT_EQ(CodesOf(table, 1), (Codes{0, 1})) << file;
+    EXPECT_EQ(CodesOf(table, 2), (Codes{1, 3})) << file;
+    EXPECT_EQ(CodesOf(table, 3), (Codes{0, 1})) << file;
+  }
+  EXPECT_EQ(
+      MessageOf({"t.csv", "", ""}, OfColumn(Integers("n", 0, 9), "Day")),
+      "t.csv: no column 'Day', but a column 'day'; spell attributes.n.column like the column");
+  EXPECT_EQ(MessageOf({"t.csv", "", ""}, OfColumn(Integers("a", 0, 2), "n")),
+            "t.csv: column 'n' has the value 3 (row 2), outside 0..2; set outside = \"clamp\", "
+            "\"drop\" or \"null\" (with null = true) for attributes.a, or widen integers");
+}
+
+TEST_F(DataSourceTest, NullValuesAreMissingInEveryColumn) {
+  Write("t.csv", "a,b,c,d\nNA,NA,2013-01-05,1\n3,x,-,NA\n-,-,NA,2\n");
+  DataSource source{"t.csv", "", ""};
+  source.null_values = {"NA", "-"};
+  const Domain domain({Integers("a", 0, 9, kError, true), Values("b", {"x", "y"}, kError, true),
+                       Dates("c", "2013-01-01", "2013-12-31", DateStep::kMonth, kError, true),
+                       Cuts("d", {1}, kError, true)});
+  const ReadResult read = ReadEncodedTable(source, domain);
+  EXPECT_EQ(CodesOf(read.table, 0), (Codes{10, 3, 10}));
+  EXPECT_EQ(CodesOf(read.table, 1), (Codes{2, 0, 2}));
+  EXPECT_EQ(CodesOf(read.table, 2), (Codes{0, 12, 12}));
+  EXPECT_EQ(CodesOf(read.table, 3), (Codes{0, 2, 1}));
+  EXPECT_EQ(read.report.attributes[0].num_missing, 2);
+  Sql("", {"COPY (SELECT * FROM (VALUES (-9, -9.0::DOUBLE, -9.00::DECIMAL(9,2)), (1, 1.0, 1.00)) "
+           "t(i, f, m)) TO 't.parquet'"});
+  source = {"t.parquet", "", ""};
+  source.null_values = {"-9"};
+  for (const std::string name : {"i", "f", "m"}) {
+    EXPECT_EQ(ReadOne(source, Integers(name, 0, 9, kError, true)), (Codes{10, 1})) << name;
+    EXPECT_EQ(ReadOne(source, Cuts(name, {0}, kError, true)), (Codes{2, 1})) << name;
+    EXPECT_EQ(ReadOne(source, Values(name, {"1", "2"}, kError, true)), (Codes{2, 0})) << name;
+  }
+  source.null_values = {"x", "1"};
+  EXPECT_EQ(MessageOf(source, Values("i", {"2", "1"})),
+            "data: null_values and attributes.i.values both list '1', which would never be counted "
+            "as a value; keep one");
+}
+
+// Rows that nobody owns may belong to anyone.
+TEST_F(DataSourceTest, NullValuesAreNoIdentifiers) {
+  Write("t.csv", "who,a\nNA,1\nann,2\nNA,3\n");
+  DataSource source{"t.csv", "", ""};
+  source.null_values = {"NA"};
+  Protection protection;
+  protection.identifier = "who";
+  const ReadReport report = SurveyTable(source, Domain({Integers("a", 0, 9)}), protection);
+  EXPECT_EQ(report.num_rows_without_identifier, 2);
+  EXPECT_EQ(report.num_rows_over, 0);
+  Sql("", {"COPY (SELECT * FROM (VALUES ('nan'::DOUBLE, 1), (-9.0, 2), (7.0, 3), ('nan', 4)) "
+           "t(who, a)) TO 't.parquet'"});
+  source = {"t.parquet", "", ""};
+  source.null_values = {"-9"};
+  const ReadReport of_numbers = SurveyTable(source, Domain({Integers("a", 0, 9)}), protection);
+  EXPECT_EQ(of_numbers.num_rows_without_identifier, 3);
+  EXPECT_EQ(of_numbers.num_rows_over, 0);
+}
+
+TEST_F(DataSourceTest, OtherValuesHaveACell) {
+  Write("t.csv", "v\nDL\nXX\nother\nAA\n\n");
+  const Attribute attribute = Made("v", 4, {ValueEncoding{{"AA", "DL"}}, true, kOther});
+  EXPECT_EQ(ReadOne({"t.csv", "", ""}, attribute), (Codes{1, 2, 2, 0, 3}));
+  const ReadReport report = SurveyTable({"t.csv", "", ""}, Domain({attribute}), {});
+  EXPECT_EQ(report.attributes[0].num_outside, 1);
+  EXPECT_EQ(report.num_rows_dropped, 0);
+}
+
+TEST_F(DataSourceTest, ComparesNumbersWithValuesAsNumbers) {
+  Sql("", {"COPY (SELECT * FROM (VALUES (1.0::DOUBLE), (2.0), ('nan'), (NULL)) t(v)) TO "
+           "'d.parquet'",
+           "COPY (SELECT * FROM (VALUES (1.00::DECIMAL(9,2)), (2.00), (NULL), (NULL)) t(v)) TO "
+           "'m.parquet'",
+           "COPY (SELECT * FROM (VALUES (1::FLOAT), (2), ('nan'), (NULL)) t(v)) TO 'f.parquet'",
+           "COPY (SELECT 1.5::DOUBLE AS v) TO 'half.parquet'"});
+  for (const std::string file : {"d.parquet", "m.parquet", "f.parquet"}) {
+    EXPECT_EQ(ReadOne({file, "", ""}, Values("v", {"2", "1"}, kError, true)), (Codes{1, 0, 2, 2}))
+        << file;
+    EXPECT_EQ(ReadOne({file, "", ""}, Values("v", {"1.0", "2.0"}, kError, true)),
+              (Codes{0, 1, 2, 2}))
+        << file;
+  }
+  EXPECT_EQ(ReadOne({"half.parquet", "", ""}, Values("v", {"1", "2"}, kDrop)), (Codes{}));
+  Write("t.csv", "v\n1.0\n1\n");
+  EXPECT_EQ(ReadOne({"t.csv", "", ""}, Values("v", {"1", "2"}, kDrop)), (Codes{0}))
+      << "text is compared as it stands";
+}
+
+TEST_F(DataSourceTest, QueriesReadTheirFileAsTheTableData) {
+  Write("t.csv", "age,\"net income\",sex\n5,10,f\n7,NA,m\n9,30,f\n");
+  Write("other.csv", "age\n1\n");
+  Write("t.jsonl", "{\"age\": 5, \"sex\": \"f\"}\n{\"age\": 9, \"sex\": \"f\"}\n");
+  Sql("", {"COPY (SELECT * FROM (VALUES (5, 'f'), (7, 'm'), (9, 'f')) t(age, sex)) TO "
+           "'t.parquet'"});
+  const Attribute age = Integers("age", 0, 9);
+  const std::string females = "SELECT * FROM data WHERE sex = 'f' -- all of them;";
+  for (const std::string file : {"t.csv", "t.parquet", "t.jsonl"}) {
+    EXPECT_EQ(ReadOne({file, "", females}, age), (Codes{5, 9})) << file;
+  }
+  EXPECT_EQ(ReadOne({"t.csv", "", "SELECT TRY_CAST(\"net income\" AS INTEGER) / 10 AS x FROM data"},
+                    Cuts("x", {1, 2}, kError, true)),
+            (Codes{0, 3, 2}));
+  EXPECT_EQ(ReadOne({"t.parquet", "", "SELECT age + 1 AS n FROM data"}, Integers("n", 0, 10)),
+            (Codes{6, 8, 10}));
+  EXPECT_TRUE(SurveyQuery({"t.csv", "", females}).operations.empty());
+  EXPECT_EQ(SurveyQuery({"t.csv", "", "SELECT age FROM data GROUP BY age"}).operations,
+            std::vector<RowOperation>{RowOperation::kAggregate});
+  for (const std::string query :
+       {"SELECT * FROM read_csv('other.csv')", "SELECT * FROM 'other.csv'",
+        "SELECT * FROM read_csv('t.csv')", "SELECT * FROM 't.csv'",
+        "SELECT content AS age FROM read_text('t.csv')", "DROP TABLE data",
+        "SELECT * FROM data; SELECT 1", "SELECT nextval('x') AS age FROM data"}) {
+    EXPECT_NE(MessageOf({"t.csv", "", query}, age), "") << query;
+  }
+  EXPECT_EQ(
+      MessageOf({"t.csv", "", "SELECT * FROM read_csv('t.csv')"}, age),
+      "t.csv: the query reads a file by itself, which is not allowed; select from its tables, "
+      "or from data if it is a file");
+  EXPECT_EQ(MessageOf({"t.csv", "", "SELECT sex FROM data"}, age),
+            "t.csv: no column 'age'; it has sex: rename or remove attributes.age");
+  Write("same.csv", "a,A\n1,2\n");
+  EXPECT_EQ(MessageOf({"same.csv", "", "SELECT a FROM data"}, Integers("a", 0, 9)),
+            "same.csv: SQL cannot tell the columns 'a' and 'A' apart; rename one, or leave out the "
+            "query");
+}
+
+TEST_F(DataSourceTest, ReadsTabsAndCompressedFiles) {
+  Write("t.tsv", "a,b,c\td\n1\t2\n");
+  EXPECT_EQ(ReadOne({"t.tsv", "", ""}, Integers("d", 0, 3)), (Codes{2})) << "tabs, by its ending";
+  const std::string rows = "(SELECT i AS a FROM range(3) r(i))";
+  Sql("", {"COPY " + rows + " TO 't.csv.gz' (FORMAT csv, COMPRESSION gzip)",
+           "COPY " + rows + " TO 't.csv.zst' (FORMAT csv, COMPRESSION zstd)",
+           "COPY " + rows + " TO 't.tsv.gz' (FORMAT csv, DELIMITER '\t', COMPRESSION gzip)",
+           "COPY " + rows + " TO 't.jsonl.gz' (FORMAT json, COMPRESSION gzip)"});
+  for (const std::string file : {"t.csv.gz", "t.csv.zst", "t.tsv.gz", "t.jsonl.gz"}) {
+    EXPECT_EQ(ReadOne({file, "", ""}, Integers("a", 0, 3)), (Codes{0, 1, 2})) << file;
+    EXPECT_EQ(ReadOne({file, "", "SELECT a FROM data"}, Integers("a", 0, 3)), (Codes{0, 1, 2}))
+        << file;
+  }
 }
 
 TEST_F(DataSourceTest, RefusesEncodingsThatContradictThemselves) {
   Write("t.csv", "a\n1\n");
   const DataSource source{"t.csv", "", ""};
-  EXPECT_EQ(MessageOf(source, Cuts("a", {1}, kClamp)),
-            "attributes.a.outside \"clamp\" only makes sense with integers = [FIRST, LAST]");
+  EXPECT_EQ(
+      MessageOf(source, Cuts("a", {1}, kClamp)),
+      "attributes.a.outside \"clamp\" only makes sense with integers or dates = [FIRST, LAST]");
   EXPECT_EQ(MessageOf(source, Integers("a", 0, 3, kNull)),
             "attributes.a.outside \"null\" needs null = true beside it");
   EXPECT_EQ(MessageOf(source, Values("a", {"x", "x"})), "attributes.a.values lists 'x' twice");

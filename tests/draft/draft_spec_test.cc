@@ -31,7 +31,9 @@ class DraftSpecTest : public FolderTest {
     for (const Attribute& attribute : spec.domain.attributes()) {
       EXPECT_TRUE(attribute.read_from_data) << attribute.name;
     }
-    EXPECT_EQ(ReadEncodedTable({path, "", ""}, spec.domain).report.num_rows_dropped, 0);
+    DataSource source{path, "", ""};
+    source.null_values = spec.data.null_values;
+    EXPECT_EQ(ReadEncodedTable(source, spec.domain).report.num_rows_dropped, 0);
     return spec;
   }
 
@@ -103,7 +105,8 @@ source = "t.csv"
 epsilon = 1.0  # less is more private and noisier; residua plan shows the errors beforehand
 delta = 1e-9   # far below 1 / the number of people
 # What is protected is one row. If one person may have several, name the column that says whose row
-# it is, and how many rows of one person to count at most:
+# it is, and how many rows of one person to count at most. That cannot be told from the data for
+# certain:
 # identifier = "COLUMN"
 # max_rows = 1
 
@@ -152,10 +155,11 @@ TEST_F(DraftSpecTest, NanAndInfinitiesBreakNothing) {
       "a,b,c,d\n1,1.5,nan,1\n2,inf,inf,-inf\nnan,NaN,nan,2\n3,-Infinity,inf,3\n,2.5,nan,2\n");
   EXPECT_EQ(IntegersOf(spec, "a"), (IntegerEncoding{1, 3}));
   EXPECT_TRUE(EncodingOf(spec, "a").null_cell);
-  EXPECT_EQ(EncodingOf(spec, "a").outside, OutsidePolicy::kNull);
+  EXPECT_EQ(EncodingOf(spec, "a").outside, OutsidePolicy::kError) << "NaN is missing";
   EXPECT_GE(CutsOf(spec, "b").size(), 1);
   EXPECT_TRUE(EncodingOf(spec, "b").null_cell) << "for the NaN";
-  EXPECT_EQ(ValuesOf(spec, "c"), (Names{"inf", "nan"})) << "no number among them: words";
+  EXPECT_EQ(ValuesOf(spec, "c"), (Names{"inf"})) << "no finite number: a word";
+  EXPECT_EQ(spec.data.null_values, (Names{"NaN", "nan"}));
   EXPECT_GE(CutsOf(spec, "d").size(), 1);
   EXPECT_FALSE(EncodingOf(spec, "d").null_cell) << "an infinity has a cell";
 }
@@ -185,20 +189,74 @@ TEST_F(DraftSpecTest, SaysWhenMostOfATextIsNumbers) {
       << draft;
 }
 
+// Whose row it is says a column of many values with several rows each. Where every row has a value
+// of its own, it neither identifies people with several rows nor makes a table.
 TEST_F(DraftSpecTest, SuggestsIdentifiers) {
-  const std::string draft = DraftOfCsv(Csv("id,name,weight,near,sex", 60, [](int k) {
-    return fmt::format("{},n{},{},{},{}", k, k, k + 0.5, std::max(k, 1), k % 2);
+  const std::string draft = DraftOfCsv(Csv("row,key,name,person_id,amount,few,sex", 300, [](int k) {
+    return fmt::format("{},k{},n{},{},{},f{},{}", k, k, k % 100, k % 120, k * 7 % 120, k % 9,
+                       k % 2);
   }));
-  EXPECT_NE(draft.find("# identifier = \"id\"\n# identifier = \"name\"\n# max_rows = 1\n"),
+  EXPECT_NE(draft.find("# identifier = \"name\"\n# identifier = \"person_id\"\n# max_rows = 1\n"),
             std::string::npos)
       << draft;
-  EXPECT_NE(draft.find("# id is left out: every value differs"), std::string::npos);
-  const Spec spec = ParseSpec(draft, "t.toml");
-  EXPECT_EQ(NamesOf(spec), (Names{"weight", "near", "sex"})) << "one repetition is enough";
-
-  const auto few = [](int k) { return fmt::format("{},n{}", k, k); };
-  EXPECT_EQ(NamesOf(DraftedCsv(Csv("id,name", 50, few))), (Names{"id", "name"}))
+  EXPECT_NE(draft.find("# row is left out: every row has a different value, so that a table would "
+                       "count single rows. If it\n# is a quantity, give it cuts.\n"),
+            std::string::npos)
+      << draft;
+  EXPECT_EQ(NamesOf(ParseSpec(draft, "t.toml")), (Names{"person_id", "amount", "few", "sex"}));
+  const auto models = [](int k) { return fmt::format("{},m{}", k, k % 100); };
+  EXPECT_NE(DraftOfCsv(Csv("row,model", 300, models)).find("# identifier = \"COLUMN\"\n"),
+            std::string::npos)
+      << "rows that are numbered, and no name that fits";
+  const auto few = [](int k) { return fmt::format("{},n{},{}", k, k, k % 2); };
+  EXPECT_EQ(NamesOf(DraftedCsv(Csv("id,name,sex", 10, few))), (Names{"sex"}));
+  EXPECT_EQ(NamesOf(DraftedCsv(Csv("id,name,sex", 9, few))), (Names{"id", "name", "sex"}))
       << "few rows differ by chance";
+}
+
+TEST_F(DraftSpecTest, ReadsTextsThatMeanMissing) {
+  const std::string text = Csv("age,sex,note", 60, [](int k) {
+    return fmt::format("{},{},{}", k % 7 == 0 ? "NA" : std::to_string(k % 30),
+                       k % 5 == 0 ? "N/A" : (k % 2 == 0 ? "f" : "m"), k % 3 == 0 ? "-" : "null");
+  });
+  const Spec spec = DraftedCsv(text);
+  EXPECT_EQ(spec.data.null_values, (Names{"NA", "N/A", "null", "-"}));
+  EXPECT_EQ(IntegersOf(spec, "age"), (IntegerEncoding{0, 29}));
+  EXPECT_TRUE(EncodingOf(spec, "age").null_cell);
+  EXPECT_EQ(ValuesOf(spec, "sex"), (Names{"f", "m"}));
+  EXPECT_NE(DraftOfCsv(text).find("# note is left out: every value is missing.\n"),
+            std::string::npos);
+  EXPECT_EQ(DraftOfCsv("a,b\n1,x\n2,y\n").find("null_values"), std::string::npos);
+}
+
+TEST_F(DraftSpecTest, SortsNumbersInTextByTheirSize) {
+  const Spec spec = DraftedCsv("a,b\n100+,10\n5-9,9\n10-14,unknown\n0-4,-1\n5-9,100\n0-4,2.5\n");
+  EXPECT_EQ(ValuesOf(spec, "a"), (Names{"0-4", "5-9", "10-14", "100+"}));
+  EXPECT_EQ(ValuesOf(spec, "b"), (Names{"-1", "2.5", "9", "10", "100", "unknown"}));
+}
+
+TEST_F(DraftSpecTest, DraftsDates) {
+  const Spec spec = DraftedCsv(Csv("day,at,late,born,slash,moment", 400, [](int k) {
+    return fmt::format(
+        "2013-{:02}-{:02},2013-01-{:02} {:02}:30:00,{},{}-05-01,{}/2/2013,"
+        "2013-01-01T{:02}:00",
+        k % 12 + 1, k % 28 + 1, k % 20 + 1, k % 24, k % 3 ? "2013-01-05" : "NA", 1930 + k % 90,
+        k % 28 + 1, k % 24);
+  }));
+  const auto dates = [&](std::string_view name) {
+    return std::get<DateEncoding>(EncodingOf(spec, name).cells);
+  };
+  EXPECT_EQ(dates("day").every, DateStep::kWeek);
+  EXPECT_EQ(DayText(dates("day").first_day), "2013-01-01");
+  EXPECT_EQ(DayText(dates("day").last_day), "2013-12-28");
+  EXPECT_EQ(dates("at").every, DateStep::kDay);
+  EXPECT_EQ(dates("born").every, DateStep::kYear);
+  EXPECT_EQ(EncodingOf(spec, "moment").cells, Encoding{PartEncoding{DatePart::kHour}}.cells)
+      << "a single day";
+  EXPECT_EQ(NamesOf(spec), (Names{"day", "at", "late", "born", "moment"}));
+  EXPECT_NE(
+      DraftSpec("t.csv", "t.csv").find("# slash is left out: it seems to hold dates that are"),
+      std::string::npos);
 }
 
 TEST_F(DraftSpecTest, LeavesOutWhatHasOneValueOrNone) {
@@ -249,6 +307,7 @@ TEST_F(DraftSpecTest, QuotesHostileNamesAndValues) {
     for (size_t k = 0; k < hostile.size(); ++k) row += quoted(name) + ",";
     rows += row + quoted("line\n\r\nbreak " + name) + "\n";
   }
+  rows += rows;
   const Spec spec = DraftedCsv(header + "last\n" + rows);
   Names expected = hostile;
   expected.emplace_back("last");
@@ -260,7 +319,7 @@ TEST_F(DraftSpecTest, QuotesHostileNamesAndValues) {
 
 TEST_F(DraftSpecTest, EveryByteOfTextSurvives) {
   Sql("", {"COPY (SELECT chr(k::INTEGER) || 'x' || chr(0) || chr(k::INTEGER) AS v FROM range(1, 40)"
-           " t(k)) TO 't.parquet'",
+           " t(k), range(2)) TO 't.parquet'",
            "COPY (SELECT '\\xAA\\x00\\xFF'::BLOB AS v UNION ALL SELECT 'b'::BLOB) TO "
            "'blob.parquet'"});
   const Spec spec = Drafted("t.parquet");
@@ -307,7 +366,8 @@ TEST_F(DraftSpecTest, ReadsTypedColumns) {
   EXPECT_EQ(IntegersOf(spec, "whole"), (IntegerEncoding{0, 8}));
   EXPECT_GE(CutsOf(spec, "money").size(), 5);
   EXPECT_EQ(ValuesOf(spec, "truth"), (Names{"false", "true"}));
-  EXPECT_EQ(ValuesOf(spec, "day"), (Names{"2024-01-01", "2024-01-02", "2024-01-03"}));
+  EXPECT_EQ(std::get<DateEncoding>(EncodingOf(spec, "day").cells),
+            (DateEncoding{*ParseDay("2024-01-01"), *ParseDay("2024-01-03"), DateStep::kDay}));
   EXPECT_EQ(ValuesOf(spec, "level"), (Names{"hi", "lo"}));
   EXPECT_TRUE(EncodingOf(spec, "label").null_cell);
   EXPECT_NE(draft.find("# list is left out: of type BIGINT[]"), std::string::npos) << draft;
@@ -403,14 +463,20 @@ TEST_F(DraftSpecTest, RandomFilesFitTheirDraft) {
 }
 
 TEST(ColumnSummaryTest, FindsRepetitionsAmongMany) {
-  DuplicateDetector all;
-  DuplicateDetector some;
+  DistinctCounter all;
+  DistinctCounter some;
   for (int k = 0; k < 1'000'000; ++k) {
     all.Add(std::to_string(k));
     some.Add(std::to_string(k % 990'000));
   }
   EXPECT_TRUE(all.all_different());
   EXPECT_FALSE(some.all_different());
+  // At least 8192 of the hashes are kept: five standard deviations.
+  EXPECT_NEAR(all.num_different(), 1e6, 5e6 / 90);
+  EXPECT_NEAR(some.num_different(), 9.9e5, 5e6 / 90);
+  DistinctCounter few;
+  for (int k = 0; k < 10000; ++k) few.Add(std::to_string(k % 77));
+  EXPECT_EQ(few.num_different(), 77) << "exact while they are few";
 }
 
 TEST(ColumnSummaryTest, SamplesEvenly) {

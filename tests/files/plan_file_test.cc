@@ -52,6 +52,65 @@ TEST(SpecTest, ReadsWhatIsWritten) {
   EXPECT_EQ(spec.objective.weighting, Weighting::kEqual);
 }
 
+constexpr const char* kDatesSpec = R"(
+[data]
+source = "flights.csv"
+query = "SELECT * FROM data"
+null_values = ["NA", -9, ""]
+[privacy]
+rho = 1
+[attributes.day]
+dates = ["2013-01-01", 2013-12-31]
+every = "week"
+[attributes.weekday]
+column = "day"
+part = "weekday"
+[attributes.carrier]
+column = "carrier"
+values = ["AA", "DL"]
+outside = "other"
+null = true
+[workload]
+marginals = "<=1"
+)";
+
+TEST(SpecTest, ReadsDatesColumnsAndMissingValues) {
+  const Spec spec = ParseSpec(kDatesSpec, "spec.toml");
+  EXPECT_EQ(spec.data.source, "flights.csv");
+  EXPECT_EQ(spec.data.query, "SELECT * FROM data");
+  EXPECT_EQ(spec.data.null_values, (std::vector<std::string>{"NA", "-9", ""}));
+  EXPECT_EQ(
+      spec.domain[0].encoding.cells,
+      (Encoding{DateEncoding{*ParseDay("2013-01-01"), *ParseDay("2013-12-31"), DateStep::kWeek}}
+           .cells));
+  EXPECT_EQ(spec.domain[0].size, 53);
+  EXPECT_EQ(ColumnOf(spec.domain[0]), "day");
+  EXPECT_EQ(spec.domain[1].size, 7);
+  EXPECT_EQ(ColumnOf(spec.domain[1]), "day");
+  EXPECT_EQ(spec.domain[2].size, 4);
+  EXPECT_EQ(spec.domain[2].column, "") << "its own name";
+  const auto dates = ParseSpec("[attributes.d]\ndates = [\"2013-01-01\", \"2013-01-09\"]\n", "a");
+  EXPECT_EQ(dates.domain[0].size, 9) << "days, unless it says otherwise";
+}
+
+TEST(PlanFileTest, KeepsDatesColumnsAndMissingValues) {
+  const Spec spec = ParseSpec(kDatesSpec, "spec.toml");
+  const PlanFile file{Select({spec.domain, spec.workload, spec.objective, *spec.target, {}}),
+                      spec.data};
+  const std::string text = PlanToJson(file);
+  const PlanFile read = PlanFromJson(text, "plan.json");
+  EXPECT_EQ(read, file);
+  EXPECT_EQ(PlanToJson(read), text);
+}
+
+// A plan that needs none of them has no key for them.
+TEST(PlanFileTest, WritesNewKeysOnlyWhereTheyAreUsed) {
+  const std::string text = PlanToJson(MakePlan());
+  for (const char* key : {"dates", "every", "\"part\"", "column", "null_values"}) {
+    EXPECT_EQ(text.find(key), std::string::npos) << key;
+  }
+}
+
 TEST(PlanFileTest, ReadsBackIdentical) {
   const PlanFile file = MakePlan();
   const std::string text = PlanToJson(file);
@@ -254,10 +313,11 @@ TEST(PlanFileTest, EncodingsThatContradictThemselvesAreNamed) {
             "plan.json: attributes.sex.null names missing values null, and values lists 'null' "
             "too; leave one of them out");
   EXPECT_EQ(message_with(1, {{"outside", "clamp"}}),
-            "plan.json: attributes.sex.outside \"clamp\" only makes sense with integers = [FIRST, "
+            "plan.json: attributes.sex.outside \"clamp\" only makes sense with integers or dates = "
+            "[FIRST, "
             "LAST]");
   EXPECT_EQ(message_with(1, {{"outside", "guess"}}),
-            "plan.json: 'guess' is not known; it must be error, clamp, drop or null");
+            "plan.json: 'guess' is not known; it must be error, clamp, drop, null or other");
   EXPECT_EQ(message_with(2, {{"cuts", {3, 2, 1}}}),
             "plan.json: attributes.income.cuts must increase strictly");
   EXPECT_EQ(message_with(2, {{"cuts", nlohmann::ordered_json::array()}}),

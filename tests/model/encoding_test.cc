@@ -28,6 +28,15 @@ TEST(EncodingTest, CountsCells) {
   EXPECT_EQ(NumCells({IntegerEncoding{kLeast, kLeast + 1}, true}), 3);
   EXPECT_EQ(NumCells({CutEncoding{{1, 2.5}}}), 3);
   EXPECT_EQ(NumCells({ValueEncoding{{"x", "y"}}, true}), 3);
+  EXPECT_EQ(NumCells({ValueEncoding{{"x", "y"}}, true, OutsidePolicy::kOther}), 4);
+  const int64_t first = *ParseDay("2013-01-01");
+  const int64_t last = *ParseDay("2013-12-31");
+  EXPECT_EQ(NumCells({DateEncoding{first, last}}), 365);
+  EXPECT_EQ(NumCells({DateEncoding{first, last, DateStep::kWeek}}), 53);
+  EXPECT_EQ(NumCells({DateEncoding{first, last, DateStep::kMonth}, true}), 13);
+  EXPECT_EQ(NumCells({DateEncoding{first, last, DateStep::kQuarter}}), 4);
+  EXPECT_EQ(NumCells({DateEncoding{first, last, DateStep::kYear}}), 1);
+  EXPECT_EQ(NumCells({PartEncoding{DatePart::kHour}, true}), 25);
 }
 
 TEST(EncodingTest, TakesWhatCanBeCounted) {
@@ -66,11 +75,24 @@ TEST(EncodingTest, NamesTheFault) {
 
   for (const Encoding& encoding :
        {Encoding{}, Encoding{CutEncoding{{1}}}, Encoding{ValueEncoding{{"x", "y"}}}}) {
-    EXPECT_EQ(MessageOf({encoding.cells, true, OutsidePolicy::kClamp}),
-              "attributes.a.outside \"clamp\" only makes sense with integers = [FIRST, LAST]");
+    EXPECT_EQ(
+        MessageOf({encoding.cells, true, OutsidePolicy::kClamp}),
+        "attributes.a.outside \"clamp\" only makes sense with integers or dates = [FIRST, LAST]");
     EXPECT_EQ(MessageOf({encoding.cells, false, OutsidePolicy::kNull}),
               "attributes.a.outside \"null\" needs null = true beside it");
   }
+
+  EXPECT_EQ(MessageOf({DateEncoding{9, 8}}),
+            "attributes.a.dates [1970-01-10, 1970-01-09] is not an increasing range of dates");
+  for (const DateEncoding& dates : {DateEncoding{kFirstDay - 1, 0}, DateEncoding{0, kLastDay + 1},
+                                    DateEncoding{kLeast, kGreatest}}) {
+    EXPECT_EQ(MessageOf({dates}), "attributes.a.dates must hold days of the years 1 to 9999");
+  }
+  EXPECT_EQ(MessageOf({ValueEncoding{{"x", "other"}}, false, OutsidePolicy::kOther}),
+            "attributes.a.outside \"other\" adds a cell named other, and values lists 'other' too; "
+            "rename the value, or choose another policy");
+  EXPECT_EQ(MessageOf({IntegerEncoding{0, 3}, false, OutsidePolicy::kOther}),
+            "attributes.a.outside \"other\" only makes sense with values = [...]");
 
   EXPECT_EQ(MessageOf({IntegerEncoding{0, 3}}, 7),
             "attributes.a.size is 7, and the encoding has 4 cells");

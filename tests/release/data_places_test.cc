@@ -43,6 +43,24 @@ TEST(DataPlaces, WhatIsNamedComesFirst) {
   EXPECT_TRUE(FindPlaces({}, kFolder, named).names_ledger);
 }
 
+// How the planned data is read holds for another file, and what is missing for rows in memory too.
+TEST(DataPlaces, AnotherFileIsReadInTheSameWay) {
+  DataReference planned{"people.csv", "", "SELECT * FROM data", "p.ledger"};
+  planned.null_values = {"NA"};
+  EXPECT_EQ(FindPlaces(planned, kFolder).data.source, "spec/people.csv");
+  EXPECT_EQ(FindPlaces(planned, kFolder).data.query, "SELECT * FROM data");
+  EXPECT_EQ(FindPlaces(planned, kFolder).data.null_values, planned.null_values);
+  NamedPlaces named;
+  named.source = "other.csv";
+  EXPECT_EQ(FindPlaces(planned, kFolder, named).data.query, "SELECT * FROM data");
+  EXPECT_EQ(FindPlaces(planned, kFolder, named).data.null_values, planned.null_values);
+  EXPECT_EQ(FindPlaces({"", "p.duckdb", "FROM t", ""}, kFolder, named).data.query, "")
+      << "a query on a database is not one on a file";
+  ArrowRows rows({{"0", {0}}, {"1", {0}}});
+  named.arrow = rows.stream();
+  EXPECT_EQ(FindPlaces(planned, kFolder, named).data.null_values, planned.null_values);
+}
+
 TEST(DataPlaces, RowsInMemoryNeedALedger) {
   ArrowRows rows({{"0", {0}}, {"1", {0}}});
   NamedPlaces named;

@@ -21,7 +21,11 @@ std::string SummaryAt(const Budget& budget, const Protection& protection = {},
                       const ReleaseText& text = {}) {
   SelectRequest request{People(), {ParseMarginalRules("<=2"), {}}, {}, budget};
   request.protection = protection;
-  ReleaseFacts facts{budget.pcost, 0, 0.95, 4, 36};
+  ReleaseFacts facts;
+  (budget.limits == Accounting::kZcdp ? facts.balance.granted : facts.balance.granted_mu2) =
+      budget.pcost;
+  facts.num_tables = 4;
+  facts.num_answers = 36;
   facts.text = text;
   return SummaryText({Select(request), {}}, facts);
 }

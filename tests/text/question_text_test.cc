@@ -4,6 +4,7 @@
 
 #include "residua/base/error.h"
 #include "residua/files/spec.h"
+#include "residua/text/domain_text.h"
 
 namespace residua {
 namespace {
@@ -54,6 +55,146 @@ TEST(QuestionTest, ReadsValuesListsAndRanges) {
   EXPECT_EQ(CellsOf("income=50000.."), (Cells{{3, 3}}));
   EXPECT_EQ(CellsOf("income=\"(10000, 25000.5]\""), (Cells{{1, 1}}));
   EXPECT_EQ(CellsOf("code=6"), (Cells{{6, 6}}));
+}
+
+TEST(QuestionTest, ReadsDates) {
+  const Domain domain = ParseSpec(R"(
+[attributes.day]
+dates = ["2013-01-01", "2013-12-31"]
+[attributes.month]
+column = "day"
+dates = [2013-01-01, 2013-12-31]
+every = "month"
+null = true
+[attributes.weekday]
+column = "day"
+part = "weekday"
+[attributes.hour]
+column = "day"
+part = "hour"
+)",
+                                  "test.toml")
+                            .domain;
+  const auto cells = [&](const std::string& text) {
+    return std::get<Cells>(ParseQuestion(text, domain).factors().front().weights);
+  };
+  EXPECT_EQ(cells("day=2013-01..2013-03"), (Cells{{0, 89}}));
+  EXPECT_EQ(cells("day=2013-01-31"), (Cells{{30, 30}}));
+  EXPECT_EQ(cells("day=2013-Q4"), (Cells{{273, 364}}));
+  EXPECT_EQ(cells("day=2013-W02|2013-02"), (Cells{{6, 12}, {31, 58}}));
+  EXPECT_EQ(cells("month=2013-01..2013-03"), (Cells{{0, 2}}));
+  EXPECT_EQ(cells("month=..2013-03"), (Cells{{0, 2}}));
+  EXPECT_EQ(cells("month=2013"), (Cells{{0, 11}}));
+  EXPECT_EQ(cells("month=null"), (Cells{{12, 12}}));
+  EXPECT_EQ(cells("weekday=Monday"), (Cells{{0, 0}}));
+  EXPECT_EQ(cells("weekday=Saturday..Sunday"), (Cells{{5, 6}}));
+  EXPECT_EQ(cells("hour=8..17"), (Cells{{8, 17}}));
+  const auto message = [&](const std::string& text) -> std::string {
+    try {
+      ParseQuestion(text, domain);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message("month=2013-01-15"),
+            "'month': '2013-01-15' begins or ends within a month, and each month is counted as a "
+            "whole; write it like 2013-01");
+  EXPECT_EQ(message("month=2014"),
+            "'month' has no value '2014'; its values are 2013-01 to 2013-12");
+  EXPECT_EQ(message("weekday=monday"),
+            "'weekday' has no value 'monday'; its values are Monday, Tuesday, Wednesday, Thursday, "
+            "Friday, Saturday, Sunday");
+}
+
+TEST(QuestionTest, ReadsGroupsAndLabels) {
+  const Domain domain = ParseSpec(R"(
+[attributes.carrier]
+values = ["AA", "B6", "DL", "WN"]
+outside = "other"
+null = true
+queries = "hierarchy"
+hierarchy = { legacy = ["AA", "DL"], "low cost" = ["B6", "WN"], rest = ["other"] }
+[attributes.age]
+integers = [0, 99]
+null = true
+queries = "prefix"
+[attributes.income]
+cuts = [10, 20.5, 30]
+null = true
+queries = "range"
+[attributes.level]
+values = ["all", "low", "<=low", "my high"]
+null = true
+queries = "prefix"
+)",
+                                  "test.toml")
+                            .domain;
+  const auto query = [&](const std::string& text) { return ParseQuestion(text, domain); };
+  const auto cells = [&](const std::string& text) {
+    return std::get<Cells>(query(text).factors().front().weights);
+  };
+  EXPECT_EQ(cells("carrier=legacy"), (Cells{{0, 0}, {2, 2}}));
+  EXPECT_EQ(cells("carrier=\"low cost\"|AA"), (Cells{{0, 1}, {3, 3}}));
+  EXPECT_EQ(cells("carrier=other"), (Cells{{4, 4}}));
+  EXPECT_EQ(cells("carrier=rest|null"), (Cells{{4, 5}}));
+  EXPECT_EQ(cells("age=<=60"), (Cells{{0, 60}}));
+  EXPECT_TRUE(query("age=all").factors().empty()) << "missing values too";
+  EXPECT_EQ(cells("income=<=20.5"), (Cells{{0, 1}}));
+  EXPECT_EQ(cells("income=<=inf"), (Cells{{0, 3}}));
+  EXPECT_EQ(cells("income=\"(10, 30]\""), (Cells{{1, 2}}));
+  EXPECT_EQ(cells("income=\"(-inf, 20.5]\""), (Cells{{0, 1}}));
+  EXPECT_EQ(cells("income=\"(20.5, inf)\""), (Cells{{2, 3}}));
+  EXPECT_EQ(cells("income=\"(10, 20.5]\"..null"), (Cells{{1, 4}}));
+  EXPECT_EQ(cells("level=\"all\""), (Cells{{0, 0}})) << "the value";
+  EXPECT_EQ(cells("level=\"<=low\""), (Cells{{2, 2}}));
+  EXPECT_EQ(cells("level=\"<=my high\""), (Cells{{0, 3}})) << "no value of that name";
+  for (const char* text :
+       {"level=all", "level=<=low", "carrier=legacy|AA", "carrier=XX", "carrier=legacy..B6",
+        "age=<=100", "income=\"(30, 10]\"", "income=\"(10, 30)\"", "income=<=11", "income=\"(\""}) {
+    EXPECT_THROW(query(text), Error) << text;
+  }
+  // The label of every answer is a question for it.
+  for (int i = 0; i < 3; ++i) {
+    const Attribute& attribute = domain[i];
+    for (int64_t answer = 0; answer < NumAnswers(attribute); ++answer) {
+      const std::string label = AnswerLabel(attribute, answer);
+      const bool is_range = label.find("..") != std::string::npos;
+      const bool needs_quotes = !is_range && label != "null" && label != "all";
+      if (is_range && label.find(' ') != std::string::npos) continue;  // quotes around both ends
+      const std::string text = attribute.name + "=" + (needs_quotes ? "\"" + label + "\"" : label);
+      EXPECT_NO_THROW(query(text)) << text;
+    }
+  }
+}
+
+TEST(DomainTextTest, NamesMayNeedQuotes) {
+  const auto attribute = [](std::string name) {
+    Attribute made;
+    made.name = std::move(name);
+    made.size = 2;
+    return made;
+  };
+  const Domain domain({attribute("a"), attribute("b"), attribute("a,b"), attribute("net income"),
+                       attribute("say \"hi\""), attribute("c, d"), attribute(" padded")});
+  EXPECT_EQ(ParseAttributeSet("a, b", domain), (AttributeSet{0, 1})) << "not the name itself";
+  EXPECT_EQ(ParseAttributeSet("\"a,b\"", domain), (AttributeSet{2}));
+  EXPECT_EQ(ParseAttributeSet("\"a\",\"b\"", domain), (AttributeSet{0, 1}));
+  EXPECT_EQ(ParseAttributeSet("net income,\"a,b\" , a", domain), (AttributeSet{0, 2, 3}));
+  EXPECT_EQ(ParseAttributeSet("\"say \"\"hi\"\"\"", domain), (AttributeSet{4}));
+  EXPECT_EQ(ParseAttributeSet("c, d", domain), (AttributeSet{5})) << "there is no c";
+  EXPECT_EQ(ParseAttributeSet("\" padded\"", domain), (AttributeSet{6}));
+  EXPECT_EQ(ParseAttributeSet("1", domain), (AttributeSet{1}));
+  for (const char* text : {"a,b", "\"a", "\"a\"b", "\"1\"", "a,,b", "a,"}) {
+    EXPECT_THROW(ParseAttributeSet(text, domain), Error) << text;
+  }
+  try {
+    ParseAttributeSet("a,b", domain);
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "'a,b' is the name of one attribute and a list of several; put the one name in "
+                 "double quotes, or each name of the list");
+  }
 }
 
 TEST(QuestionTest, TermsComeInTheDomainsOrder) {
