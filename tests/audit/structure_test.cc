@@ -73,7 +73,7 @@ class StructureAudit : public FolderTest {
 constexpr const char* kAsItIs = "* FROM read_parquet('out/m.parquet')";
 
 TEST_F(StructureAudit, FilesOfNeighbouringTablesAreAlike) {
-  for (const PlanFile& plan : {PlanFor("2*6", "<=3"), PlanFor("6:prefix*3,100", "<=4")}) {
+  for (const PlanFile& plan : {PlanFor("2*6", "<=3"), PlanFor("6:prefix*3,250", "<=4")}) {
     std::set<int64_t> changes = OrderChanges(plan.plan, 5000);
     changes.merge(WidthChanges(plan.plan, 5000));
     EXPECT_FALSE(changes.empty());

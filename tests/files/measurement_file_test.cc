@@ -61,7 +61,7 @@ class MeasurementFileTest : public testing::Test {
 TEST_F(MeasurementFileTest, ReadsBackIdentical) {
   // Narrow and wide values, sets of one row and of several.
   for (const auto& [domain, pcost] :
-       {std::pair{"100,120,3", "1"}, std::pair{"100,120,3", "1e-29"}, std::pair{"2,3", "8"}}) {
+       {std::pair{"100,120,3", "1"}, std::pair{"100,120,3", "1e-28"}, std::pair{"2,3", "8"}}) {
     const PlanFile plan = MakePlan(domain, pcost);
     const auto written = WriteMeasurement(plan);
     const MeasurementFile file(path_);

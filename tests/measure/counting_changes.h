@@ -45,7 +45,7 @@ inline std::set<int64_t> OrderChanges(const Plan& plan, int64_t most_rows) {
 inline std::set<int64_t> WidthChanges(const Plan& plan, int64_t most_rows) {
   std::set<int64_t> changes;
   for (const AttributeSet& set : MeasuredSets(plan)) {
-    Int128 largest = 1;
+    Int128 largest = Int128{1} << ScaleBits(plan, set);
     for (const int i : set) {
       const int c = plan.classes.class_of[static_cast<size_t>(i)];
       const ResidualBasis& basis = plan.bases[static_cast<size_t>(c)];
