@@ -227,9 +227,9 @@ class Plan:
         >>> import residua as rs
         >>> rs.plan(rs.Domain(a=5, b=3), marginals="<=1", pcost=2).errors().round(3)
            table  order  cells  std_dev  max_std_dev
-        0  total      0      1    1.299        1.299
-        1      a      1      5    0.903        0.903
-        2      b      1      3    0.996        0.996
+        0  total      0      1    1.088        1.088
+        1      a      1      5    1.031        1.031
+        2      b      1      3    0.989        0.989
         """
         tables, cells, mean, largest = self._file.errors()
         whole = cells.astype(np.int64) if (cells < 2**53).all() else cells

@@ -154,7 +154,7 @@ class Release:
         >>> domain = rs.Domain(age=rs.integers(0, 99, outside="clamp"))
         >>> people = pd.DataFrame({"age": [3, 120]})
         >>> rs.plan(domain, marginals=1, rho=1).measure(people, ledger="clamped.ledger").notes
-        ['age: 1 values clamped (a true count: not for publication)']
+        ['age: 1 value clamped (a true count: not for publication)']
         """
         return list(self._notes)
 
