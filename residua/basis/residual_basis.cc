@@ -26,8 +26,7 @@ constexpr double kFlat = 1e-13;
 // A query's entries are reproduced to this (relative to the largest) by what was measured, or the
 // matrix is refused: sound bases come to about 1e-12.
 constexpr double kReproduced = 1e-6;
-// Above this many cells triangular matrices are inverted as such, which is ten times as fast. Below,
-// as they always were: a release that was made then is answered to the last digit.
+// Above this many cells triangular matrices are inverted as such, which is ten times as fast.
 constexpr int64_t kLargeBasis = 256;
 
 // The column of an integer matrix without which it is upper triangular, as RoundBasis makes them.
@@ -192,7 +191,8 @@ std::vector<QueryVariance> ThinHull(const std::vector<QueryVariance>& hull, doub
   return thin;
 }
 
-ResidualBasis BasisFromMatrix(const Attribute& attribute, IntegerMatrix matrix) {
+ResidualBasis BasisFromMatrix(const Attribute& attribute, IntegerMatrix matrix,
+                              Inversion inversion) {
   const int64_t n = attribute.size;
   if (matrix.num_columns != n || matrix.num_rows < 1 || matrix.num_rows > n - 1 ||
       static_cast<int64_t>(matrix.entries.size()) != CheckedMultiply(matrix.num_rows, n)) {
@@ -208,7 +208,9 @@ ResidualBasis BasisFromMatrix(const Attribute& attribute, IntegerMatrix matrix) 
   basis.privacy_cost = basis.squared_sensitivity.get_d();
 
   const double scale = std::sqrt(basis.privacy_cost);
-  const auto beside = n > kLargeBasis ? ColumnBesideTriangle(matrix) : std::nullopt;
+  const auto beside = n > kLargeBasis && inversion == Inversion::kFastest
+                          ? ColumnBesideTriangle(matrix)
+                          : std::nullopt;
   SplitInverse split =
       beside ? InverseOfTriangle(matrix, *beside, scale) : InverseOfAny(matrix, scale);
   // Not-a-number fails this comparison too.

@@ -60,10 +60,15 @@ struct ResidualBasis {
 // noise variance n^2 times the base mechanism's (ResidualPlanner's discrete measurement algorithm).
 ResidualBasis IdentityBasis(int64_t size);
 
+// How the inverse of a basis is computed: the fastest way, or as versions that wrote format 1 did,
+// so that their releases are answered to the last digit.
+enum class Inversion { kFastest, kAsInFormat1 };
+
 // The oblique basis that an integer matrix makes for the attribute's queries. Error{kRefused} if
 // the matrix does not fit the attribute, or its rows together with the all-ones row do not
 // determine the queries' answers.
-ResidualBasis BasisFromMatrix(const Attribute& attribute, IntegerMatrix matrix);
+ResidualBasis BasisFromMatrix(const Attribute& attribute, IntegerMatrix matrix,
+                              Inversion inversion = Inversion::kFastest);
 
 // The largest squared column norm, exactly: how far one row of data moves the measured integers.
 Integer SquaredSensitivity(const IntegerMatrix& matrix);

@@ -274,7 +274,7 @@ Json BasesToJson(const Plan& plan) {
   return list;
 }
 
-std::vector<ResidualBasis> BasesFromJson(const Json& json, const Plan& plan) {
+std::vector<ResidualBasis> BasesFromJson(const Json& json, const Plan& plan, Inversion inversion) {
   std::vector<ResidualBasis> bases;
   for (const auto& members : plan.classes.members) {
     bases.push_back(IdentityBasis(plan.domain[members.front()].size));
@@ -292,7 +292,7 @@ std::vector<ResidualBasis> BasesFromJson(const Json& json, const Plan& plan) {
         attribute = &other;
         IntegerMatrix matrix{static_cast<int64_t>(item.at("matrix").size()), other.size, {}};
         matrix.entries = MatrixFromJson<int64_t>(item.at("matrix"), other.size, "a basis");
-        basis = BasisFromMatrix(other, std::move(matrix));
+        basis = BasisFromMatrix(other, std::move(matrix), inversion);
       }
       bases[static_cast<size_t>(c)] = *basis;
       given[static_cast<size_t>(c)] = true;
@@ -399,7 +399,8 @@ PlanFile FromJson(const Json& json, bool is_first_format) {
   plan.relative_gap = json.at("relative_gap").get<double>();
   plan.converged = json.at("converged").get<bool>();
   plan.classes = ClassesFromJson(json.at("classes"), plan.domain.size());
-  plan.bases = BasesFromJson(json.at("bases"), plan);
+  plan.bases = BasesFromJson(json.at("bases"), plan,
+                             is_first_format ? Inversion::kAsInFormat1 : Inversion::kFastest);
   MechanismsFromJson(json.at("mechanisms"), !is_first_format, &plan);
   if (plan.variances.empty()) Fail(ErrorKind::kRefused, "the plan has no base mechanisms");
   return file;

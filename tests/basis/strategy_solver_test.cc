@@ -257,5 +257,33 @@ TEST(StrategySolverTest, SensitivityIsExact) {
   EXPECT_EQ(SquaredSensitivity({2, 2, {3, 1, -4, 1}}), 25);
 }
 
+// What was computed when releases of format 1 were made: the inverse of all rows by elimination.
+TEST(BasisFromMatrixTest, BasesOfFormat1AreInvertedAsTheyWere) {
+  const int64_t n = 300;  // large enough for the faster way
+  const Attribute attribute{.name = "a", .size = n, .queries = QueryKind::kPrefix};
+  IntegerMatrix matrix{n - 1, n, std::vector<int64_t>(static_cast<size_t>((n - 1) * n))};
+  for (int64_t row = 0; row < n - 1; ++row) {
+    for (int64_t k = row; k < n; ++k) {
+      matrix.entries[static_cast<size_t>(row * n + k)] = k == row ? 1000 : -((row * 7 + k * 3) % 5);
+    }
+  }
+  const ResidualBasis before = BasisFromMatrix(attribute, matrix, Inversion::kAsInFormat1);
+  const ResidualBasis now = BasisFromMatrix(attribute, matrix);
+  const double scale = std::sqrt(before.privacy_cost);
+  MatrixXd stacked(n, n);
+  stacked.row(0).setConstant(scale);
+  for (int64_t row = 1; row < n; ++row) {
+    for (int64_t k = 0; k < n; ++k) {
+      stacked(row, k) = static_cast<double>(matrix.entries[static_cast<size_t>((row - 1) * n + k)]);
+    }
+  }
+  const MatrixXd inverse = stacked.partialPivLu().inverse();
+  EXPECT_TRUE(before.inverse->residual == inverse.rightCols(n - 1));
+  EXPECT_TRUE(before.inverse->constant == inverse.col(0) * scale);
+  EXPECT_FALSE(now.inverse->residual == before.inverse->residual);
+  EXPECT_LT((now.inverse->residual - before.inverse->residual).cwiseAbs().maxCoeff(),
+            1e-12 * before.inverse->residual.cwiseAbs().maxCoeff());
+}
+
 }  // namespace
 }  // namespace residua
