@@ -3,8 +3,8 @@
 
 In a test file, a line `$ COMMAND` is run by the shell in a fresh folder (one per file) with `residua` on the path.
 What follows is its exact standard output; lines that start with `! ` are its standard error, and `= N` is its exit
-code (0 if not stated). `# ` starts a comment. Times are shown as TIME, our version as VERSION, and bounds,
-whose last digits depend on the processor, as BOUND. With UPDATE=1, files are rewritten to what was
+code (0 if not stated). `# ` starts a comment. Times are shown as TIME, our version as VERSION, digests, which
+depend on the version, as DIGEST, and bounds, whose last digits depend on the processor, as BOUND. With UPDATE=1, files are rewritten to what was
 seen."""
 import os
 import re
@@ -16,6 +16,7 @@ CHANGING = [(re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "0000-00-00T00:00:0
             (re.compile(r"\([0-9.e+-]+ s\)"), "(TIME s)"),
             (re.compile(r"(A release will take .* and) .*\.$"), r"\1 TIME."),
             (re.compile(r"residua \d+\.\d+\.\d+"), "residua VERSION"),
+            (re.compile(r"sha256:[0-9a-f]{64}"), "sha256:DIGEST"),
             (re.compile(r'"(above_lower_bound|lower_bound)": [0-9.e+-]+'), r'"\1": BOUND'),
             (re.compile(r'"seconds": [0-9.e+-]+'), '"seconds": TIME')]
 
