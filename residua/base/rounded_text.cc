@@ -23,8 +23,8 @@ constexpr double kTwoTo52 = 0x1p52;
 constexpr int kAllDecimals = 1074;
 
 // The whole number that value * scale is rounded to, for a product below 2^52. With p the rounded
-// product and e its error, the exact one is p + e, and |e| is at most half a unit in p's last place:
-// it decides only where p itself is a whole number or halfway between two.
+// product and e its error, the exact one is p + e, and |e| is at most half a unit in p's last
+// place: it decides only where p itself is a whole number or halfway between two.
 double RoundedProduct(double value, double scale, Rounding rounding) {
   const double p = value * scale;
   const auto error = [&] { return std::fma(value, scale, -p); };

@@ -174,8 +174,8 @@ void StrategySolver::Factor() {
   if (goal_ == StrategyGoal::kMean || first_height_ == 0) first_height_ = height_;
 }
 
-// Under kMax, eta must not move with the weights, or the dual would not be one function; where it is
-// negative it must not spoil definiteness.
+// Under kMax, eta must not move with the weights, or the dual would not be one function; where it
+// is negative it must not spoil definiteness.
 double StrategySolver::Eta(double trade_off) const {
   return std::max(std::expm1(trade_off) / first_height_,
                   kLeastDefiniteness / height_ - 1 / height_);

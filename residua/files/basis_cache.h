@@ -10,8 +10,8 @@ namespace residua {
 // A file of residual bases that were chosen before, each under a SHA-256 of all that the choice
 // depends on: the attributes' sizes and queries, workload, objective, kind of basis, and version of
 // residua. It saves time and nothing else: bases are public, and a plan made with them is priced
-// and verified like any other. Threads and processes may use the file at once; of two that add to it
-// at the same time, one may have to add again.
+// and verified like any other. Threads and processes may use the file at once; of two that add to
+// it at the same time, one may have to add again.
 
 // The bases for this request, one matrix per attribute; empty if the file does not exist, lacks
 // them, or is damaged.

@@ -56,8 +56,8 @@ class TableWriter {
   virtual void Finish() = 0;
 };
 
-// Into the folder `path`, one file per table, or for kOneParquet into the file `path`. A folder that
-// exists must be empty or one that residua made, which is then replaced; anything else is
+// Into the folder `path`, one file per table, or for kOneParquet into the file `path`. A folder
+// that exists must be empty or one that residua made, which is then replaced; anything else is
 // Error{kRefused}.
 std::unique_ptr<TableWriter> MakeTableWriter(const std::filesystem::path& path, TableLayout layout);
 

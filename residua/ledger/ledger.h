@@ -45,9 +45,9 @@ struct LedgerEntry {
 // use it at once; each change is one transaction, on disk when the call returns. One object belongs
 // to one thread at a time; threads may each open the file.
 //
-// Grants are by zCDP or by the Gaussian curve, and both kinds of cost add up (docs/security.md). Let
-// R be the sum of the first, in pcost, and M that of the second, in mu2. Each spend is charged by
-// one of both: x is the pcost of those charged by zCDP, y the mu2 of the others. The spends are
+// Grants are by zCDP or by the Gaussian curve, and both kinds of cost add up (docs/security.md).
+// Let R be the sum of the first, in pcost, and M that of the second, in mu2. Each spend is charged
+// by one of both: x is the pcost of those charged by zCDP, y the mu2 of the others. The spends are
 // within the grants if x <= R and y <= M + R - x: mu-Gaussian DP is mu^2/2-zCDP, so that what is
 // left of R pays for it. What is known by zCDP alone is charged so; the others all by zCDP, all by
 // the Gaussian curve, or each by what its plan was limited by, whichever fits.

@@ -19,8 +19,8 @@ inline constexpr int64_t kMaxEncodedSize = int64_t{1} << 16;
 
 // The private table as cell numbers, a column for each attribute of a Domain.
 // Invariant: the columns are equally long and as wide as EmptyCodeColumn makes them, and every code
-// of column i is below `sizes()[i]`: whoever counts may index with it unchecked. It does not change,
-// so that threads may share it.
+// of column i is below `sizes()[i]`: whoever counts may index with it unchecked. It does not
+// change, so that threads may share it.
 class EncodedTable {
  public:
   EncodedTable(const Domain& domain, std::vector<CodeColumn> columns);

@@ -31,9 +31,9 @@ double IntervalReach(double quantile, double variance, double half_step);
 double IntervalWidening(double quantile, double least_variance, double half_step);
 
 // value -+ IntervalReach at TwoSidedQuantile(confidence). An estimate's error is a
-// weighted sum of independent discrete Gaussians. On the lattices of plans of format 2 each has 2000
-// steps or more to a standard deviation, so that a normal's quantiles cover what they state up to
-// 2e-4; on the whole numbers of format 1 the half step makes up for the lattice
+// weighted sum of independent discrete Gaussians. On the lattices of plans of format 2 each has
+// 2000 steps or more to a standard deviation, so that a normal's quantiles cover what they state up
+// to 2e-4; on the whole numbers of format 1 the half step makes up for the lattice
 // (docs/reconstruction.md).
 Interval ConfidenceInterval(const Estimate& estimate, double confidence);
 

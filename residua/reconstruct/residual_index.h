@@ -44,8 +44,8 @@ class ResidualIndex {
     // added, which is a little below its parameter where that is small, over the product of the
     // `variance_factor`s.
     double variance = 0;
-    // The square of one step of the integers' lattice, in the same units: a sum of weighted steps is
-    // to it what the standard deviation is to the variance.
+    // The square of one step of the integers' lattice, in the same units: a sum of weighted steps
+    // is to it what the standard deviation is to the variance.
     double squared_step = 0;
   };
 

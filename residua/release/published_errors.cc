@@ -32,8 +32,7 @@ std::vector<TableErrors> PublishedErrors(const Plan& plan) {
   for (int64_t k = 0; k < plan.mechanisms.size(); ++k) {
     Rational& variance = drawn.variances[static_cast<size_t>(k)];
     if (variance >= kExactVariance) continue;
-    const int scale_bits =
-        plan.scale_bits.empty() ? 0 : plan.scale_bits[static_cast<size_t>(k)];
+    const int scale_bits = plan.scale_bits.empty() ? 0 : plan.scale_bits[static_cast<size_t>(k)];
     const Rational asked = IntegerNoiseVariance(plan, AnyMember(plan, plan.mechanisms[k])) *
                            (Integer(1) << static_cast<unsigned>(2 * scale_bits));
     if (asked >= kExactVariance) continue;

@@ -172,8 +172,8 @@ ReleaseOutcome MakeRelease(const ReleaseRequest& request) {
   measure.on_rows = request.on_rows;
   measure.on_read = request.on_read;
   measure.on_sets = request.on_sets;
-  // A spend that was interrupted is continued only where it was made, and refused otherwise: what it
-  // paid for may lie in a folder that was moved away.
+  // A spend that was interrupted is continued only where it was made, and refused otherwise: what
+  // it paid for may lie in a folder that was moved away.
   measure.resume = fs::exists(folder.plan) || fs::exists(folder.measurements);
   const MeasureForecast forecast = CheckMeasuring(measure);
   if (forecast.spends && request.confirm &&

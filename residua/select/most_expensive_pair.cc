@@ -16,8 +16,8 @@ constexpr int64_t kMaxPairKinds = int64_t{1} << 20;
 constexpr double kLeastCost = 1e-200;
 constexpr double kLargestCost = 1e200;
 
-// A pair costs as much as any other that differs in as many attributes of each class, k_c of m_c: with
-// w_A the cost of adding or removing a row, and r_i = -1 / (n_i - 1) the inner product of two
+// A pair costs as much as any other that differs in as many attributes of each class, k_c of m_c:
+// with w_A the cost of adding or removing a row, and r_i = -1 / (n_i - 1) the inner product of two
 // different columns of H = n I - 1 1^T over their squared length, it costs
 //   2 sum over A of w_A (1 - prod over i in A that differ of r_i) = 2 (T(0) - T(k)),
 //   T(k) = sum over orbits a of w_a prod over classes c of K_c[k_c, a_c],

@@ -45,7 +45,8 @@ std::vector<ResidualMatrix> MatrixOfAttributes(const Plan& plan);
 // What the plan's cost depends on.
 MechanismOrbits MechanismsOf(const Plan& plan);
 
-// The log2 of the scale that `set` is measured on; Error{kBadInput} if the plan does not measure it.
+// The log2 of the scale that `set` is measured on; Error{kBadInput} if the plan does not measure
+// it.
 int ScaleBits(const Plan& plan, const AttributeSet& set);
 
 // What it costs by both ways of accounting. Of a plan of format 1 the cost on the Gaussian curve is

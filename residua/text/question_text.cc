@@ -160,7 +160,8 @@ class QuestionReader {
     return !piece.quoted && piece.text == "null" && attribute.encoding.null_cell;
   }
 
-  // The cells that a group, a value or the label of an answer names. No value is named like a group.
+  // The cells that a group, a value or the label of an answer names. No value is named like a
+  // group.
   static std::vector<CellRange> Named(const Attribute& attribute, const CellFinder& finder,
                                       const Piece& piece) {
     for (const CellGroup& group : attribute.groups) {

@@ -214,8 +214,8 @@ TEST_F(AuditTest, CatchesABaseMechanismThatIsNotPriced) {
   ExpectCaught(BoundFor(plan, {1, 1, 2}), RhoOf(plan.pcost - largest));
 }
 
-// An (epsilon, delta) budget, spent to the last bit: what is published shows nearly all of the mu and
-// the delta that are claimed, and not more. Noise for a mu that is 5 % low is caught by both.
+// An (epsilon, delta) budget, spent to the last bit: what is published shows nearly all of the mu
+// and the delta that are claimed, and not more. Noise for a mu that is 5 % low is caught by both.
 TEST_F(AuditTest, TheGaussianCurveHoldsAndIsNearlyAttained) {
   constexpr double kEpsilon = 1;
   constexpr double kDelta = 0.3;

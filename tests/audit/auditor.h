@@ -42,8 +42,8 @@ struct AuditOptions {
 double LowerBoundOnRho(const Release& with, const Release& without,
                        const AuditOptions& options = {});
 
-// The same of Gaussian and of (epsilon, delta) privacy, from the event that the discriminant is above
-// a threshold t: with p its probability with, and q without,
+// The same of Gaussian and of (epsilon, delta) privacy, from the event that the discriminant is
+// above a threshold t: with p its probability with, and q without,
 //   mu >= Phi^-1(p) - Phi^-1(q) (Dong, Roth and Su 2022), at t = 0;
 //   delta >= p - e^epsilon q, at t = epsilon; and the same with both data sets exchanged.
 // Each probability is bounded as above.

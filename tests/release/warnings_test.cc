@@ -69,8 +69,8 @@ TEST(WarningsTest, OfRowsThatAreLeftOut) {
             (std::vector<ReleaseWarning>{{WarningKind::kRowsLeftOut, 11, 100}}));
 }
 
-// The total of such a plan has little noise. On whole numbers its discrete Gaussian has less than it
-// was asked for; on a finer lattice it has what it was asked for.
+// The total of such a plan has little noise. On whole numbers its discrete Gaussian has less than
+// it was asked for; on a finer lattice it has what it was asked for.
 TEST(PublishedErrorsTest, AreThoseOfTheNoiseThatIsDrawn) {
   Plan plan = PlanAt(BudgetFromRho(1), "3,4", Protection::Neighbours::kReplaceOne);
   const auto total = plan.mechanisms.Find({});

@@ -104,8 +104,9 @@ std::vector<double> Step(const DualAscent::Point& point) {
   return log_dual;
 }
 
-// Two steps r and r + v from the point, lengthened to 2 a r + a^2 v for the a of Varadhan and Roland
-// (2008, SqS3), |r| / |v| with rows counted by their weight, but at most `reach`. 1 is two steps.
+// Two steps r and r + v from the point, lengthened to 2 a r + a^2 v for the a of Varadhan and
+// Roland (2008, SqS3), |r| / |v| with rows counted by their weight, but at most `reach`. 1 is two
+// steps.
 std::vector<double> DrawOut(const DualAscent::Point& from, const DualAscent::Point& next,
                             double reach, double* length) {
   const size_t num_rows = from.log_dual.size();
