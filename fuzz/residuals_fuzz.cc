@@ -63,7 +63,8 @@ NoisyResidual TakeResidual(const Plan& plan, Bytes* bytes) {
   return residual;
 }
 
-NoisyValues InLeastWidth(const NoisyValues& values) {
+// As they are written.
+NoisyValues Narrowed(const NoisyValues& values) {
   const auto* wide = std::get_if<std::vector<Int128>>(&values);
   return wide == nullptr ? values : InLeastWidth(*wide);
 }
@@ -87,7 +88,7 @@ void WriteAndRead(const std::filesystem::path& path, Bytes bytes) {
   const Measurements read = file.ReadAll();
   RESIDUA_CHECK(read.residuals.size() == written.size());
   for (const NoisyResidual& residual : written) {
-    RESIDUA_CHECK(read.residuals.at(residual.attributes).values == InLeastWidth(residual.values));
+    RESIDUA_CHECK(read.residuals.at(residual.attributes).values == Narrowed(residual.values));
   }
   RESIDUA_CHECK(VerifyMeasurements(file) == plan.plan.pcost);
 }
