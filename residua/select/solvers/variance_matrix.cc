@@ -78,7 +78,8 @@ std::vector<std::vector<double>> PeakChoices(const std::vector<QueryVariance>& p
   return choices;
 }
 
-// Rows for all combinations of one choice per run; choices_of(class, count) lists the choices of a run.
+// Rows for all combinations of one choice per run; choices_of(class, count) lists the choices of a
+// run.
 template <typename ChoicesOf>
 VarianceMatrix BuildMatrix(const MultisetTable& tables, const MultisetTable& mechanisms,
                            const ChoicesOf& choices_of) {
