@@ -26,13 +26,17 @@ class DuckDb:
         database, self.connection = ctypes.c_void_p(), ctypes.c_void_p()
         assert self.library.duckdb_open(None, ctypes.byref(database)) == 0
         assert self.library.duckdb_connect(database, ctypes.byref(self.connection)) == 0
+        # Files of one name replace each other here, some within a second: DuckDB would take one for another.
+        self.run("SET enable_external_file_cache = false")
 
-    def rows(self, select):
+    def run(self, sql):
         result = ctypes.create_string_buffer(256)  # a duckdb_result, and room
-        sql = f"COPY ({select}) TO 'result.csv' (FORMAT csv, HEADER false, NULLSTR 'none')"
         done = self.library.duckdb_query(self.connection, sql.encode(), result)
         assert done == 0, self.library.duckdb_result_error(result)
         self.library.duckdb_destroy_result(result)
+
+    def rows(self, select):
+        self.run(f"COPY ({select}) TO 'result.csv' (FORMAT csv, HEADER false, NULLSTR 'none')")
         with open("result.csv", encoding="utf-8") as file:
             return file.read()
 
