@@ -1,0 +1,3 @@
+#pragma once
+
+// Eigen includes this, and uses nothing of it; emscripten has the SSE2 that Eigen does use.

@@ -1,0 +1,281 @@
+// The page's door to residua's core. A call takes JSON and returns JSON; the numbers of a table are
+// left in memory as doubles, and the answer says where.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "residua/base/error.h"
+#include "residua/basis/basis_inverse.h"
+#include "residua/files/plan_file.h"
+#include "residua/reconstruct/estimate.h"
+#include "residua/reconstruct/query_answer.h"
+#include "residua/reconstruct/residual_index.h"
+#include "residua/reconstruct/table_answers.h"
+#include "residua/reconstruct/table_reconstruction.h"
+#include "residua/text/choice_text.h"
+#include "residua/text/question_text.h"
+
+namespace residua {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What a page holds of a release: the plan and the noisy values.
+struct PageRelease {
+  PlanFile file;
+  std::vector<NoisyResidual> residuals;
+  std::optional<ResidualIndex> index;
+  std::optional<std::vector<AxisAnswers>> axes[3];  // by AnswerKind
+};
+
+std::unique_ptr<PageRelease> release;
+std::string answer;                // of the last call
+std::vector<double> table_values;  // estimates, standard deviations, lower and upper ends
+
+const PageRelease& Loaded() {
+  if (release == nullptr) Fail(ErrorKind::kBadInput, "no release was loaded");
+  return *release;
+}
+
+// Integers of `width` bytes, plane by plane, the least significant first: as page.cc writes them.
+template <typename Value, typename Unsigned>
+std::vector<Value> ReadPlanes(const uint8_t* bytes, size_t count, int width) {
+  std::vector<Unsigned> values(count, 0);
+  for (int plane = 0; plane < width; ++plane) {
+    const uint8_t* const begin = bytes + static_cast<size_t>(plane) * count;
+    for (size_t k = 0; k < count; ++k) {
+      values[k] |= static_cast<Unsigned>(begin[k]) << (8 * plane);
+    }
+  }
+  // The sign is in the lowest bit, so that small negative numbers have few bytes too.
+  std::vector<Value> numbers(count);
+  for (size_t k = 0; k < count; ++k) {
+    const Unsigned half = values[k] >> 1;
+    numbers[k] = static_cast<Value>((values[k] & 1) != 0 ? ~half : half);
+  }
+  return numbers;
+}
+
+// What a page brings is shorter than it says.
+[[noreturn]] void FailIncomplete() {
+  Fail(ErrorKind::kBadInput, "the values of this page are incomplete; ask for it again");
+}
+
+// The inverses of the bases as the program that wrote the page computed them, so that answers are
+// the same to the last digit: another processor may round a product of matrices otherwise.
+size_t ReadInverses(const uint8_t* bytes, size_t num_bytes, Plan* plan) {
+  size_t at = 0;
+  const auto read = [&](double* values, size_t count) {
+    if ((num_bytes - at) / sizeof(double) < count) FailIncomplete();
+    std::memcpy(values, bytes + at, count * sizeof(double));
+    at += count * sizeof(double);
+  };
+  for (ResidualBasis& basis : plan->bases) {
+    if (basis.is_identity()) continue;
+    Eigen::VectorXd constant(basis.inverse->constant.size());
+    Eigen::MatrixXd residual(basis.inverse->residual.rows(), basis.inverse->residual.cols());
+    read(constant.data(), static_cast<size_t>(constant.size()));
+    read(residual.data(), static_cast<size_t>(residual.size()));
+    basis.inverse = std::make_shared<BasisInverse>(std::move(constant), std::move(residual));
+  }
+  return at;
+}
+
+Json Load(const Json& request, const uint8_t* bytes, size_t num_bytes) {
+  auto loaded = std::make_unique<PageRelease>();
+  loaded->file = PlanFromJson(request.at("plan").get<std::string>(), "the plan of this page");
+  size_t at = 0;
+  if (request.at("inverses").get<bool>()) {
+    at = ReadInverses(bytes, num_bytes, &loaded->file.plan);
+  }
+  const Plan& plan = loaded->file.plan;
+  const std::vector<ResidualBasis> bases = BasisOfAttributes(plan);
+  std::vector<Rational> variances;
+  for (const Json& text : request.at("variances")) {
+    variances.push_back(ParseRational(text.get<std::string>(), "a variance of this page"));
+  }
+  for (const Json& set : request.at("sets")) {
+    NoisyResidual residual;
+    residual.attributes = plan.domain.MakeSet(set.at(0).get<std::vector<int>>());
+    residual.noise_variance = variances.at(set.at(1).get<size_t>());
+    residual.scale_bits = set.at(2).get<int>();
+    const int width = set.at(3).get<int>();
+    size_t count = 1;
+    for (const int i : residual.attributes) {
+      count *= static_cast<size_t>(NumResidualRows(bases[static_cast<size_t>(i)]));
+    }
+    if (width < 1 || width > 16 || num_bytes - at < count * static_cast<size_t>(width)) {
+      FailIncomplete();
+    }
+    if (width <= 8) {
+      residual.values = ReadPlanes<int64_t, uint64_t>(bytes + at, count, width);
+    } else {
+      residual.values = ReadPlanes<Int128, UInt128>(bytes + at, count, width);
+    }
+    at += count * static_cast<size_t>(width);
+    loaded->residuals.push_back(std::move(residual));
+  }
+  loaded->index.emplace(IndexResiduals(plan, loaded->residuals));
+  release = std::move(loaded);
+  return Json::object();
+}
+
+// The attributes, with the labels of their cells, and the sets that can be asked for.
+Json Describe() {
+  const PageRelease& page = Loaded();
+  Json attributes = Json::array();
+  const Domain& domain = page.file.plan.domain;
+  for (int i = 0; i < domain.size(); ++i) {
+    const Attribute& attribute = domain[i];
+    Json cells = Json::array();
+    for (int64_t cell = 0; cell < attribute.size; ++cell) {
+      cells.push_back(CellLabel(attribute, cell));
+    }
+    Json groups = Json::array();
+    for (const CellGroup& group : attribute.groups) {
+      groups.push_back({{"name", group.name}, {"cells", group.cells}});
+    }
+    attributes.push_back({{"name", attribute.name},
+                          {"kind", ToString(attribute.queries)},
+                          {"cells", std::move(cells)},
+                          {"groups", std::move(groups)},
+                          {"nullCell", attribute.encoding.null_cell},
+                          {"tellsCellsApart", page.index->basis(i).tells_cells_apart()}});
+  }
+  return {{"attributes", std::move(attributes)}};
+}
+
+AnswerKind KindFrom(const Json& text) {
+  if (text == "cells") return AnswerKind::kCells;
+  if (text == "prefixes") return AnswerKind::kPrefixes;
+  return AnswerKind::kPlanned;
+}
+
+// Every answer of a table, as `residua tables` has them: "answers" says for each attribute what is
+// asked of it.
+Json Table(const Json& request) {
+  Loaded();
+  PageRelease& page = *release;
+  const auto attributes = request.at("table").get<std::vector<int>>();
+  const AttributeSet table = page.file.plan.domain.MakeSet(attributes);
+  if (table != attributes) Fail(ErrorKind::kBadInput, "the attributes of a table must increase");
+  std::vector<const AxisAnswers*> axes;
+  Json labels = Json::array();
+  for (size_t k = 0; k < table.size(); ++k) {
+    const AnswerKind kind = KindFrom(request.at("answers").at(k));
+    auto& all_axes = page.axes[static_cast<int>(kind)];
+    if (!all_axes) all_axes = AxesOf(page.file.plan, kind);
+    axes.push_back(&(*all_axes)[static_cast<size_t>(table[k])]);
+    labels.push_back(axes.back()->labels);
+  }
+  const ResidualIndex& index = *page.index;
+  const std::vector<double> counts = Reconstruct(index, table);
+  const std::vector<double> variances = AnswerVariances(index, table, axes);
+  const double half_step = TableHalfStep(index, table, axes, variances);
+  const std::vector<double> estimates = variances.size() == 1 ? counts : AnswerTable(counts, axes);
+  const double quantile = TwoSidedQuantile(request.at("confidence").get<double>());
+  const double widening =
+      half_step > 0
+          ? IntervalWidening(quantile, *std::min_element(variances.begin(), variances.end()),
+                             half_step)
+          : 0;
+  const size_t count = estimates.size();
+  table_values.resize(4 * count);
+  for (size_t k = 0; k < count; ++k) {
+    const double std_dev = std::sqrt(variances[variances.size() == 1 ? 0 : k]);
+    const double reach = quantile * std_dev + widening;
+    table_values[k] = estimates[k];
+    table_values[count + k] = std_dev;
+    table_values[2 * count + k] = estimates[k] - reach;
+    table_values[3 * count + k] = estimates[k] + reach;
+  }
+  return {{"labels", std::move(labels)},
+          {"count", count},
+          {"at", reinterpret_cast<uintptr_t>(table_values.data())}};
+}
+
+Json EstimateJson(const Estimate& estimate, double confidence) {
+  const Interval interval = ConfidenceInterval(estimate, confidence);
+  return {{"estimate", estimate.value},
+          {"std_dev", std::sqrt(estimate.variance)},
+          {"ci_lower", interval.lower},
+          {"ci_upper", interval.upper}};
+}
+
+// One question, as `residua query --json` answers it.
+Json Ask(const Json& request) {
+  const PageRelease& page = Loaded();
+  const ProductQuery query =
+      ParseQuestion(request.at("question").get<std::string>(), page.file.plan.domain);
+  return EstimateJson(Answer(*page.index, query), request.at("confidence").get<double>());
+}
+
+// Two questions, as `residua query --covariance --json` answers them.
+Json Compare(const Json& request) {
+  const PageRelease& page = Loaded();
+  const Domain& domain = page.file.plan.domain;
+  const double confidence = request.at("confidence").get<double>();
+  const ProductQuery first = ParseQuestion(request.at("first").get<std::string>(), domain);
+  const ProductQuery second = ParseQuestion(request.at("second").get<std::string>(), domain);
+  const Estimate a = Answer(*page.index, first);
+  const Estimate b = Answer(*page.index, second);
+  const double covariance = Covariance(*page.index, first, second);
+  Json json = {{"covariance", covariance},
+               {"correlation", covariance / std::sqrt(a.variance * b.variance)},
+               {"first", EstimateJson(a, confidence)},
+               {"second", EstimateJson(b, confidence)},
+               {"difference", EstimateJson(DifferenceOf(a, b, covariance), confidence)},
+               {"sum", EstimateJson(SumOf(a, b, covariance), confidence)},
+               {"ratio", nullptr}};
+  if (const auto ratio = RatioInterval(a, b, covariance, confidence)) {
+    json["ratio"] = {
+        {"estimate", a.value / b.value}, {"ci_lower", ratio->lower}, {"ci_upper", ratio->upper}};
+  }
+  return json;
+}
+
+Json Call(const Json& request, const uint8_t* bytes, size_t num_bytes) {
+  const auto what = request.at("do").get<std::string>();
+  if (what == "load") return Load(request, bytes, num_bytes);
+  if (what == "describe") return Describe();
+  if (what == "table") return Table(request);
+  if (what == "ask") return Ask(request);
+  if (what == "compare") return Compare(request);
+  Fail(ErrorKind::kBadInput, "'{}' is not a call", what);
+}
+
+}  // namespace
+}  // namespace residua
+
+extern "C" {
+
+__attribute__((export_name("residua_alloc"))) void* residua_alloc(size_t size) {
+  return std::malloc(size);
+}
+
+__attribute__((export_name("residua_free"))) void residua_free(void* memory) { std::free(memory); }
+
+// The answer is {"ok": ...} or {"error": "..."}; it lives until the next call.
+__attribute__((export_name("residua_call"))) const char* residua_call(const char* request,
+                                                                      size_t length,
+                                                                      const uint8_t* bytes,
+                                                                      size_t num_bytes) {
+  using residua::Json;
+  Json result;
+  try {
+    result["ok"] = residua::Call(Json::parse(std::string_view(request, length)), bytes, num_bytes);
+  } catch (const std::exception& error) {
+    result = {{"error", residua::MessageOf(error)}};
+  }
+  residua::answer = result.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return residua::answer.c_str();
+}
+}

@@ -1,0 +1,377 @@
+// The section of questions: conditions to choose, the question as text, and its answer.
+
+import { drawIntervals } from "./charts";
+import type { Attribute, Estimate } from "./core";
+import { button, choice, element, snippet } from "./dom";
+import { isUnreliable, kUnreliable } from "./format";
+import { conditionText, isOrdered } from "./question_text";
+import type { Condition } from "./question_text";
+import { confidenceChoice } from "./tables";
+import type { Context } from "./tables";
+
+// What was chosen stays while the page is drawn again.
+const builders: { first: Condition[]; second: Condition[] } = {
+  first: [],
+  second: [],
+};
+type Which = "first" | "second";
+
+function checkbox(name: string, checked: boolean, onChange: (on: boolean) => void): HTMLElement {
+  const box = element("input", {
+    type: "checkbox",
+    change: () => onChange(box.checked),
+  });
+  box.checked = checked;
+  return element("label", { class: "check" }, box, element("span", { dir: "auto" }, name));
+}
+
+function toggled(list: number[], item: number, on: boolean): number[] {
+  const rest = list.filter((other) => other !== item);
+  return on ? [...rest, item].sort((a, b) => a - b) : rest;
+}
+
+function conditionField(context: Context, which: Which, k: number): HTMLElement {
+  const { core, facts, texts } = context;
+  const conditions = builders[which];
+  const condition = conditions[k] as Condition;
+  const attribute = core.attributes[condition.attribute] as Attribute;
+  const about = facts.attributes[condition.attribute];
+  if (about === undefined) return element("div");
+  const changed = (): void => rewrite(context, which);
+  const row = element(
+    "fieldset",
+    { class: "condition" },
+    element("legend", { dir: "auto" }, attribute.name),
+  );
+  if (isOrdered(about)) {
+    const cells = Array.from({ length: about.values }, (_, cell): [string, string] => [
+      String(cell),
+      attribute.cells[cell] ?? "",
+    ]);
+    row.append(
+      choice(texts.from, cells, String(condition.from), (value) => {
+        condition.from = Number(value);
+        condition.to = Math.max(condition.to, condition.from);
+        changed();
+      }),
+      choice(texts.to, cells, String(condition.to), (value) => {
+        condition.to = Number(value);
+        condition.from = Math.min(condition.from, condition.to);
+        changed();
+      }),
+    );
+    if (about.nullCell) {
+      row.append(
+        checkbox("null", condition.cells.includes(about.values), (on) => {
+          condition.cells = toggled(condition.cells, about.values, on);
+          changed();
+        }),
+      );
+    }
+  } else {
+    const list = element("div", {
+      class: "checks",
+      role: "group",
+      "aria-label": texts.values,
+    });
+    attribute.groups.forEach((group, g) =>
+      list.append(
+        checkbox(group.name, condition.groups.includes(g), (on) => {
+          condition.groups = toggled(condition.groups, g, on);
+          changed();
+        }),
+      ),
+    );
+    attribute.cells.forEach((label, cell) =>
+      list.append(
+        checkbox(label, condition.cells.includes(cell), (on) => {
+          condition.cells = toggled(condition.cells, cell, on);
+          changed();
+        }),
+      ),
+    );
+    row.append(list);
+  }
+  row.append(
+    button(
+      texts.remove,
+      () => {
+        conditions.splice(k, 1);
+        rewrite(context, which);
+      },
+      "quiet",
+    ),
+  );
+  return row;
+}
+
+// Writes the question that the conditions make.
+function rewrite(context: Context, which: Which): void {
+  const { core, facts, view } = context;
+  const text = builders[which]
+    .map((condition) => {
+      const attribute = core.attributes[condition.attribute];
+      const about = facts.attributes[condition.attribute];
+      return attribute && about ? conditionText(condition, attribute, about) : "";
+    })
+    .filter((term) => term !== "")
+    .join(" ");
+  if (which === "first") {
+    view.question = text;
+  } else {
+    view.second = text;
+  }
+  context.changed("questions");
+}
+
+function questionField(context: Context, which: Which): HTMLElement {
+  const { core, facts, texts, view } = context;
+  const conditions = builders[which];
+  const used = conditions.map((condition) => condition.attribute);
+  const possible = core.attributes
+    .map((_, i) => i)
+    .filter((i) => !used.includes(i) && core.isMeasured([...used, i]));
+  const id = `question-${which}`;
+  const input = element("input", {
+    id,
+    type: "text",
+    dir: "auto",
+    spellcheck: "false",
+    autocomplete: "off",
+    placeholder: texts.questionHint,
+    change: () => {
+      conditions.length = 0;
+      if (which === "first") {
+        view.question = input.value;
+      } else {
+        view.second = input.value;
+      }
+      context.changed("questions");
+    },
+  });
+  input.value = (which === "first" ? view.question : view.second) ?? "";
+  const field = element(
+    "div",
+    { class: "question" },
+    element(
+      "div",
+      { class: "field wide" },
+      element("label", { for: id }, which === "first" ? texts.question : texts.secondQuestion),
+      input,
+    ),
+    ...conditions.map((_, k) => conditionField(context, which, k)),
+  );
+  if (possible.length > 0) {
+    field.append(
+      choice(
+        texts.addCondition,
+        [
+          ["", texts.choose],
+          ...possible.map((i): [string, string] => [String(i), core.attributes[i]?.name ?? ""]),
+        ],
+        "",
+        (value) => {
+          if (value === "") return;
+          const attribute = Number(value);
+          const last = (facts.attributes[attribute]?.values ?? 1) - 1;
+          conditions.push({
+            attribute,
+            from: 0,
+            to: last,
+            cells: [],
+            groups: [],
+          });
+          rewrite(context, which);
+        },
+      ),
+    );
+  }
+  return field;
+}
+
+function estimateRow(context: Context, name: string, key: string, answer: Estimate): HTMLElement {
+  const { texts, numbers } = context;
+  const shown = (value: number): string => numbers.estimate(value, answer.std_dev);
+  const unreliable = isUnreliable(answer.estimate, answer.std_dev);
+  return element(
+    "tr",
+    { "data-answer": key, class: unreliable ? "unreliable" : "" },
+    element("th", { scope: "row", dir: "auto" }, name),
+    element("td", { class: "number", "data-value": answer.estimate }, shown(answer.estimate)),
+    element(
+      "td",
+      { class: "number", "data-value": answer.std_dev },
+      numbers.stdDev(answer.std_dev),
+    ),
+    element("td", { class: "number", "data-value": answer.ci_lower }, shown(answer.ci_lower)),
+    element("td", { class: "number", "data-value": answer.ci_upper }, shown(answer.ci_upper)),
+    element("td", { class: "word" }, unreliable ? texts.unreliable : texts.reliable),
+  );
+}
+
+function answerTable(context: Context, rows: HTMLElement[]): HTMLElement {
+  const { columns, answer } = context.texts;
+  const head = [columns.estimate, columns.std_dev, columns.ci_lower, columns.ci_upper];
+  return element(
+    "div",
+    { class: "scroller", tabindex: 0, role: "region", "aria-label": answer },
+    element(
+      "table",
+      {},
+      element(
+        "thead",
+        {},
+        element(
+          "tr",
+          {},
+          element("td"),
+          ...head.map((name) => element("th", { scope: "col", class: "number" }, name)),
+          element("th", { scope: "col", class: "word" }, columns.reliability),
+        ),
+      ),
+      element("tbody", {}, ...rows),
+    ),
+  );
+}
+
+function answerParts(context: Context): HTMLElement[] {
+  const { core, texts, numbers, view } = context;
+  const confidence = numbers.percent(view.confidence);
+  const sentence = (answer: Estimate): HTMLElement => {
+    const shown = (value: number): string => numbers.estimate(value, answer.std_dev);
+    return element(
+      "p",
+      { class: "sentence" },
+      texts.answerSentence(
+        shown(answer.estimate),
+        shown(answer.ci_lower),
+        shown(answer.ci_upper),
+        confidence,
+      ),
+    );
+  };
+  const warning = (answer: Estimate): HTMLElement[] =>
+    isUnreliable(answer.estimate, answer.std_dev)
+      ? [element("p", { class: "warning" }, texts.isUnreliable(numbers.percent(kUnreliable)))]
+      : [];
+  const quotedForShell = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+  const level = view.confidence === 0.95 ? "" : ` --confidence ${view.confidence}`;
+  if (view.second === null) {
+    const answer = core.ask(view.question, view.confidence);
+    return [
+      element("p", { class: "figure" }, numbers.estimate(answer.estimate, answer.std_dev)),
+      sentence(answer),
+      ...warning(answer),
+      answerTable(context, [estimateRow(context, texts.answer, "first", answer)]),
+      element("h4", {}, texts.commandLine),
+      snippet(
+        `residua query measurements.parquet ${quotedForShell(view.question)}${level}`,
+        texts.copy,
+        texts.copied,
+      ),
+    ];
+  }
+  const both = core.compare(view.question, view.second, view.confidence);
+  const { comparison } = texts;
+  const ratio = element(
+    "tr",
+    { "data-answer": "ratio" },
+    element("th", { scope: "row" }, comparison.ratio),
+    ...(both.ratio === null
+      ? [element("td", { colspan: 5 }, comparison.noRatio)]
+      : [
+          element(
+            "td",
+            { class: "number", "data-value": both.ratio.estimate },
+            numbers.digits(both.ratio.estimate, 4),
+          ),
+          element("td"),
+          element(
+            "td",
+            { class: "number", "data-value": both.ratio.ci_lower },
+            numbers.digits(both.ratio.ci_lower, 4),
+          ),
+          element(
+            "td",
+            { class: "number", "data-value": both.ratio.ci_upper },
+            numbers.digits(both.ratio.ci_upper, 4),
+          ),
+          element("td"),
+        ]),
+  );
+  const picture = element("div", { class: "picture" });
+  new ResizeObserver((_entries, observer) => {
+    observer.disconnect();
+    picture.replaceChildren(
+      drawIntervals(
+        [
+          { label: comparison.first, ...both.first },
+          { label: comparison.second, ...both.second },
+        ],
+        {
+          width: Math.max(280, Math.min(720, picture.clientWidth)),
+          isDark: context.isDark,
+          numbers,
+          label: texts.answer,
+          estimate: texts.columns.estimate,
+        },
+      ),
+    );
+  }).observe(picture);
+  return [
+    picture,
+    answerTable(context, [
+      estimateRow(context, comparison.first, "first", both.first),
+      estimateRow(context, comparison.second, "second", both.second),
+      estimateRow(context, comparison.difference, "difference", both.difference),
+      estimateRow(context, comparison.sum, "sum", both.sum),
+      ratio,
+    ]),
+    element("p", {}, comparison.correlation(numbers.digits(both.correlation, 3))),
+    element("h4", {}, texts.commandLine),
+    snippet(
+      `residua query measurements.parquet --covariance ${quotedForShell(view.question)} ${quotedForShell(view.second)}${level}`,
+      texts.copy,
+      texts.copied,
+    ),
+  ];
+}
+
+export function questionsSection(context: Context): HTMLElement {
+  const { texts, view } = context;
+  const answer = element("div", {
+    class: "answer",
+    role: "status",
+    "aria-live": "polite",
+  });
+  answer.append(element("h3", {}, texts.answer));
+  try {
+    answer.append(...answerParts(context));
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    answer.append(element("p", { class: "warning", dir: "auto" }, message));
+  }
+  return element(
+    "section",
+    { id: "questions", "aria-labelledby": "questions-title" },
+    element("h2", { id: "questions-title" }, texts.sections.questions),
+    element("p", { class: "intro" }, texts.questionsIntro),
+    element(
+      "div",
+      { class: "question-view" },
+      element(
+        "div",
+        { class: "asking" },
+        questionField(context, "first"),
+        checkbox(texts.compare, view.second !== null, (on) => {
+          view.second = on ? "" : null;
+          builders.second = [];
+          context.changed("questions");
+        }),
+        view.second === null ? null : questionField(context, "second"),
+        confidenceChoice(context, "questions"),
+      ),
+      answer,
+    ),
+  );
+}
