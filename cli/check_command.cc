@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
 #include "cli/plan_report.h"
@@ -13,7 +12,9 @@
 #include "residua/draft/check_spec.h"
 #include "residua/files/file.h"
 #include "residua/release/data_places.h"
+#include "residua/release/expected_errors.h"
 #include "residua/release/warnings.h"
+#include "residua/text/json_text.h"
 
 namespace residua::cli {
 namespace {
@@ -113,6 +114,124 @@ void PrintQuery(const QueryShape& query) {
       InWords(query));
 }
 
+// How many rows other choices of max_rows would keep, and what they cost.
+void PrintRowsKept(const ReadReport& report, const Protection& protection) {
+  const std::vector<RowsKept> choices = RowsKeptByMaxRows(report, protection.max_rows);
+  if (choices.empty()) return;
+  int64_t num_rows = 0;
+  for (const auto& [rows, identifiers] : report.identifiers_by_rows) {
+    num_rows += rows * identifiers;
+  }
+  fmt::print(
+      "\nRows kept with other choices of max_rows (true counts, not for publication):\n"
+      "{:>9}  {:>12}  {:>7}  noise\n",
+      "max_rows", "rows kept", "of all");
+  for (const RowsKept& choice : choices) {
+    const bool is_chosen = choice.max_rows == protection.max_rows;
+    fmt::print("{:>9}  {:>12}  {:>5.1f} %  {}\n", choice.max_rows, choice.num_rows,
+               100 * static_cast<double>(choice.num_rows) /
+                   static_cast<double>(std::max<int64_t>(num_rows, 1)),
+               is_chosen ? "as planned"
+                         : fmt::format("x {:.3g}", static_cast<double>(choice.max_rows) /
+                                                       static_cast<double>(protection.max_rows)));
+  }
+  fmt::print(
+      "The guarantee does not cover a max_rows that was chosen by looking at the data: choose one "
+      "that is\nplausible without it.\n");
+}
+
+// The errors that readers can expect, and the number of rows that they are for.
+struct Expectation {
+  double num_rows = 0;
+  bool is_public = false;  // the spec's number of rows, and not the data's
+  std::vector<ExpectedErrors> orbits;
+  double num_tables = 0;
+  double num_mostly_noise = 0;  // of these tables
+};
+
+Expectation ExpectationOf(const Spec& spec, const SpecCheck& check) {
+  Expectation expectation;
+  expectation.is_public = spec.public_rows.has_value();
+  expectation.num_rows =
+      static_cast<double>(spec.public_rows.value_or(NumRowsCounted(check.report)));
+  expectation.orbits = ExpectErrors(check.plan, expectation.num_rows);
+  for (const ExpectedErrors& orbit : expectation.orbits) {
+    expectation.num_tables += orbit.errors.num_tables;
+    if (orbit.is_mostly_noise()) expectation.num_mostly_noise += orbit.errors.num_tables;
+  }
+  return expectation;
+}
+
+// A table of the plan, and what is expected of it.
+struct ExpectedTable {
+  AttributeSet attributes;
+  const ExpectedErrors* expected;
+};
+
+// More than this are not worth listing.
+constexpr double kMostExpectedTables = 10000;
+
+std::vector<ExpectedTable> ListExpected(const Plan& plan, const Expectation& expectation) {
+  if (expectation.num_tables > kMostExpectedTables) return {};
+  std::vector<TableErrors> errors;
+  for (const ExpectedErrors& orbit : expectation.orbits) errors.push_back(orbit.errors);
+  std::vector<ExpectedTable> tables;
+  for (ListedTable& table : ListTables(plan, errors)) {
+    const auto k = static_cast<size_t>(table.errors - errors.data());
+    tables.push_back({std::move(table.attributes), &expectation.orbits[k]});
+  }
+  return tables;
+}
+
+std::string Percent(double share) {
+  if (share >= 10) return "> 999 %";
+  return share >= 1 ? fmt::format("{:.0f} %", 100 * share) : fmt::format("{:.2g} %", 100 * share);
+}
+
+// Those with the largest errors, if there are many.
+void PrintExpectedTables(const Plan& plan, const Expectation& expectation) {
+  std::vector<ExpectedTable> tables = ListExpected(plan, expectation);
+  if (tables.empty()) return;
+  constexpr size_t kMaxShown = 20;
+  const bool is_cut = tables.size() > kMaxShown;
+  if (is_cut) {
+    std::stable_sort(tables.begin(), tables.end(), [](const auto& a, const auto& b) {
+      return a.expected->relative_error() > b.expected->relative_error();
+    });
+    tables.resize(kMaxShown);
+  }
+  size_t width = 5;
+  for (const ExpectedTable& table : tables) {
+    width = std::max(width, SetName(plan.domain, table.attributes).size());
+  }
+  fmt::print(
+      "\nErrors to expect, if {} ({}) were spread evenly over the cells{}:\n"
+      "{:<{}}  {:>9}  {:>14}  {:>9}  {:>8}\n",
+      Counted(static_cast<int64_t>(expectation.num_rows), "row"),
+      expectation.is_public ? "as the spec says" : "a true count, not for publication",
+      is_cut ? fmt::format("; of {:.15g} tables the {} with the largest", expectation.num_tables,
+                           kMaxShown)
+             : "",
+      "table", width, "answers", "average answer", "std dev", "error");
+  for (const ExpectedTable& table : tables) {
+    const ExpectedErrors& of = *table.expected;
+    fmt::print("{:<{}}  {:>9}  {:>14.4g}  {:>9.4g}  {:>8}{}\n",
+               SetName(plan.domain, table.attributes), width,
+               fmt::format("{:.15g}", of.errors.num_answers), of.average_answer, of.std_dev,
+               Percent(of.relative_error()), of.is_mostly_noise() ? "  mostly noise" : "");
+  }
+}
+
+void PrintExpectation(const Plan& plan, const Expectation& expectation) {
+  if (!(expectation.num_rows > 0)) return;
+  PrintExpectedTables(plan, expectation);
+  if (!(expectation.num_mostly_noise > 0)) return;
+  fmt::print(
+      "Mostly noise: {:.15g} of {:.15g} tables. Leave them out, make their cells coarser, or spend "
+      "more.\n",
+      expectation.num_mostly_noise, expectation.num_tables);
+}
+
 std::string Seconds(double seconds) {
   if (seconds < 1) return "under a second";
   if (seconds < 120) return fmt::format("about {:.0f} s", seconds);
@@ -133,22 +252,41 @@ std::vector<ReleaseWarning> AllWarnings(const SpecCheck& check) {
   return warnings;
 }
 
-nlohmann::ordered_json CheckJson(const std::string& name, const Spec& spec,
-                                 const SpecCheck& check) {
+Json CheckJson(const std::string& name, const Spec& spec, const SpecCheck& check) {
   const ReadReport& report = check.report;
-  nlohmann::ordered_json json = {{"spec", name},
-                                 {"rows", report.num_rows_read},
-                                 {"rows_without_identifier", report.num_rows_without_identifier},
-                                 {"rows_beyond_max_rows", report.num_rows_over},
-                                 {"query_operations", nlohmann::ordered_json::array()},
-                                 {"memory_bytes", std::round(check.memory_bytes)},
-                                 {"seconds", check.seconds},
-                                 {"better_alone", BetterAloneJson(spec.domain, check.better_alone)},
-                                 {"obstacles", nlohmann::ordered_json::array()},
-                                 {"warnings", nlohmann::ordered_json::array()},
-                                 {"attributes", nlohmann::ordered_json::array()}};
+  Json json = {{"spec", name},
+               {"rows", report.num_rows_read},
+               {"rows_without_identifier", report.num_rows_without_identifier},
+               {"rows_beyond_max_rows", report.num_rows_over},
+               {"query_operations", Json::array()},
+               {"memory_bytes", std::round(check.memory_bytes)},
+               {"seconds", check.seconds},
+               {"better_alone", BetterAloneJson(spec.domain, check.better_alone)},
+               {"obstacles", Json::array()},
+               {"warnings", Json::array()},
+               {"attributes", Json::array()}};
   for (const RowOperation operation : report.query.operations) {
     json["query_operations"].push_back(InWords(operation));
+  }
+  json["rows_kept"] = Json::array();
+  for (const RowsKept& choice : RowsKeptByMaxRows(report, spec.protection.max_rows)) {
+    json["rows_kept"].push_back({{"max_rows", choice.max_rows}, {"rows", choice.num_rows}});
+  }
+  const Expectation expectation = ExpectationOf(spec, check);
+  json["expected_errors"] = {{"rows", expectation.num_rows},
+                             {"rows_are_public", expectation.is_public},
+                             {"num_tables", expectation.num_tables},
+                             {"num_mostly_noise", expectation.num_mostly_noise},
+                             {"tables", Json::array()}};
+  for (const ExpectedTable& table : ListExpected(check.plan, expectation)) {
+    const ExpectedErrors& of = *table.expected;
+    Json names = Json::array();
+    for (const int i : table.attributes) names.push_back(spec.domain[i].name);
+    json["expected_errors"]["tables"].push_back({{"attributes", names},
+                                                 {"answers", of.errors.num_answers},
+                                                 {"average_answer", of.average_answer},
+                                                 {"std_dev", of.std_dev},
+                                                 {"relative_error", of.relative_error()}});
   }
   for (const Error& obstacle : check.obstacles) json["obstacles"].push_back(Worded(obstacle));
   for (const ReleaseWarning& warning : AllWarnings(check)) {
@@ -179,8 +317,10 @@ void Print(const std::string& name, const Spec& spec, const SpecCheck& check) {
     fmt::print("\nRows beyond the max_rows of their '{}', to be left out at random: {}\n",
                spec.protection.identifier, report.num_rows_over);
   }
+  PrintRowsKept(report, spec.protection);
   PrintStoppingValues(spec.domain);
   if (!spec.data.query.empty()) PrintQuery(report.query);
+  PrintExpectation(check.plan, ExpectationOf(spec, check));
   const std::vector<ReleaseWarning> warnings = AllWarnings(check);
   if (!warnings.empty()) fmt::print("\n");
   for (const ReleaseWarning& warning : warnings) fmt::print("warning: {}\n", Worded(warning));
@@ -213,7 +353,7 @@ void Run(const CheckOptions& options) {
     });
   }
   if (options.json) {
-    fmt::print("{}\n", CheckJson(options.spec, spec, check).dump(2));
+    fmt::print("{}\n", IndentedJson(CheckJson(options.spec, spec, check)));
   } else {
     Print(options.spec, spec, check);
   }
@@ -228,9 +368,10 @@ void Run(const CheckOptions& options) {
 
 void AddCheckCommand(CLI::App* app) {
   auto options = std::make_shared<CheckOptions>();
-  CLI::App* command = app->add_subcommand(
-      "check",
-      "Try a spec on its data: values outside the domain, memory and time; spends nothing");
+  CLI::App* command = app->add_subcommand("check",
+                                          "Try a spec on its data: values outside the domain, "
+                                          "errors to expect, memory and time; spends "
+                                          "nothing");
   command->footer(
       "Example: residua check people.toml\n"
       "It prints true counts of the data, which are for the curator only.");

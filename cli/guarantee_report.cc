@@ -1,6 +1,7 @@
 #include "cli/guarantee_report.h"
 
 #include <fmt/format.h>
+#include "residua/text/json_text.h"
 
 namespace residua::cli {
 
@@ -11,14 +12,14 @@ std::string GuaranteeInWords(const Guarantee& guarantee) {
                      TextAbove(guarantee.epsilon), DeltaText(guarantee.delta));
 }
 
-void AddGuarantee(const Guarantee& guarantee, nlohmann::ordered_json* json) {
+void AddGuarantee(const Guarantee& guarantee, Json* json) {
   (*json)["rho"] = guarantee.rho;
-  (*json)["mu"] = guarantee.mu ? nlohmann::ordered_json(*guarantee.mu) : nullptr;
+  (*json)["mu"] = guarantee.mu ? Json(*guarantee.mu) : nullptr;
   (*json)["epsilon"] = guarantee.epsilon;
   (*json)["delta"] = guarantee.delta;
 }
 
-void AddBalance(const Ledger::Balance& balance, nlohmann::ordered_json* json) {
+void AddBalance(const Ledger::Balance& balance, Json* json) {
   (*json)["spent_rho"] = ToDoubleUp(balance.spent / 2);
   (*json)["granted_rho"] = ToDoubleDown(balance.granted / 2);
   (*json)["spent_mu2"] = ToDoubleUp(balance.spent_mu2);

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "residua/ledger/ledger.h"
 #include "residua/privacy/budget.h"
+#include "residua/text/json_text.h"
 
 namespace residua::cli {
 
@@ -13,9 +13,9 @@ namespace residua::cli {
 std::string GuaranteeInWords(const Guarantee& guarantee);
 
 // Adds rho, mu, epsilon and delta; mu is null where the noise is too small for it.
-void AddGuarantee(const Guarantee& guarantee, nlohmann::ordered_json* json);
+void AddGuarantee(const Guarantee& guarantee, Json* json);
 
 // Adds what was spent and granted, in rho and in mu^2.
-void AddBalance(const Ledger::Balance& balance, nlohmann::ordered_json* json);
+void AddBalance(const Ledger::Balance& balance, Json* json);
 
 }  // namespace residua::cli

@@ -28,7 +28,9 @@ void AddHelpCommand(CLI::App* app) {
              fmt::join(*words, " "));
       }
     }
-    fmt::print("{}", of->help(before));
+    before += (before.empty() ? "" : " ") + of->get_name();
+    // App::help would explain the command that was called, this one.
+    fmt::print("{}", of->get_formatter()->make_help(of, before, CLI::AppFormatMode::Normal));
   });
 }
 

@@ -1,4 +1,3 @@
-#include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
 #include "cli/guarantee_report.h"
@@ -6,6 +5,7 @@
 #include "residua/files/file.h"
 #include "residua/ledger/ledger.h"
 #include "residua/release/data_places.h"
+#include "residua/text/json_text.h"
 
 namespace residua::cli {
 namespace {
@@ -57,35 +57,38 @@ void Show(const LedgerOptions& options) {
   const Ledger::Balance balance = ledger.CurrentBalance();
   const std::vector<LedgerEntry> entries = ledger.Entries();
   if (options.json) {
-    nlohmann::ordered_json json = {{"ledger", path.string()},
-                                   {"granted_pcost", ToString(balance.granted)},
-                                   {"spent_pcost", ToString(balance.spent)}};
+    Json json = {{"ledger", path.string()},
+                 {"granted_pcost", ToString(balance.granted)},
+                 {"spent_pcost", ToString(balance.spent)}};
     AddBalance(balance, &json);
-    json["entries"] = nlohmann::ordered_json::array();
+    json["entries"] = Json::array();
     for (const LedgerEntry& entry : entries) {
-      nlohmann::ordered_json line = {{"id", entry.id},       {"kind", Describe(entry.kind)},
-                                     {"time", entry.time},   {"pcost", ToString(entry.pcost)},
-                                     {"delta", entry.delta}, {"plan", entry.plan_digest},
-                                     {"what", entry.what}};
-      line["mu2"] = entry.mu2 ? nlohmann::ordered_json(ToString(*entry.mu2)) : nullptr;
+      Json line = {{"id", entry.id},       {"kind", Describe(entry.kind)},
+                   {"time", entry.time},   {"pcost", ToString(entry.pcost)},
+                   {"delta", entry.delta}, {"plan", entry.plan_digest},
+                   {"what", entry.what}};
+      line["mu2"] = entry.mu2 ? Json(ToString(*entry.mu2)) : nullptr;
       if (!entry.note.empty()) line["note"] = entry.note;
       json["entries"].push_back(std::move(line));
     }
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", IndentedJson(json));
     return;
   }
   fmt::print("{}: {}\n\n", path.string(), SpentInWords(balance));
-  fmt::print("{:>4}  {:<20}  {:<23}  {:>12}  {:>12}  {}\n", "id", "time", "", "rho", "mu^2",
+  fmt::print("{:>4}  {:<20}  {:<23}  {:>16}  {:>16}  {}\n", "id", "time", "", "rho", "mu^2",
              "what");
   for (const LedgerEntry& entry : entries) {
-    const auto text = [&](const Rational& amount) {
-      return entry.kind == Kind::kGrant ? TextBelow(amount) : TextAbove(amount);
+    // A spend of all that was granted looks like it.
+    const auto text = [&](const Rational& amount, const Rational& spent, const Rational& granted) {
+      return entry.kind == Kind::kGrant ? TextOfSpent(spent, amount).granted
+                                        : TextOfSpent(amount, granted).spent;
     };
     const bool is_by_curve = entry.kind == Kind::kGrant && entry.mu2;
-    fmt::print("{:>4}  {:<20}  {:<23}  {:>12}  {:>12}  {}{}\n", entry.id, entry.time,
-               Describe(entry.kind), is_by_curve ? "" : text(entry.pcost / 2),
-               entry.mu2 ? text(*entry.mu2) : "", entry.what,
-               entry.note.empty() ? "" : fmt::format(" ({})", entry.note));
+    fmt::print("{:>4}  {:<20}  {:<23}  {:>16}  {:>16}  {}{}\n", entry.id, entry.time,
+               Describe(entry.kind),
+               is_by_curve ? "" : text(entry.pcost / 2, balance.spent / 2, balance.granted / 2),
+               entry.mu2 ? text(*entry.mu2, balance.spent_mu2, balance.granted_mu2) : "",
+               entry.what, entry.note.empty() ? "" : fmt::format(" ({})", entry.note));
   }
 }
 

@@ -1,4 +1,3 @@
-#include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
 #include "cli/guarantee_report.h"
@@ -6,6 +5,7 @@
 #include "cli/measuring_report.h"
 #include "residua/base/error.h"
 #include "residua/release/measure_to_file.h"
+#include "residua/text/json_text.h"
 
 namespace residua::cli {
 namespace {
@@ -18,6 +18,7 @@ struct MeasureOptions {
   std::string data;
   std::string ledger;
   bool again = false;
+  bool allow_drops = false;
   bool json = false;
   int threads = 0;
 };
@@ -35,6 +36,7 @@ void Run(const MeasureOptions& options) {
       file, AtPlace(options.plan, [&] { return FindPlaces(file.data, folder, named); }), output,
       options.again};
   request.plan_name = options.plan;
+  request.allow_drops = options.allow_drops;
   request.options.counting.num_threads = options.threads;
   OnInterruption(
       "\nresidua: interrupted; if its spend is in the ledger, residua ledger shows it as reserved, "
@@ -46,12 +48,11 @@ void Run(const MeasureOptions& options) {
   const std::string ledger = request.places.ledger.string();
   const Guarantee guarantee = GuaranteeOf(plan);
   if (options.json) {
-    nlohmann::ordered_json json = {
-        {"measurements", output.string()}, {"ledger", ledger}, {"entry", outcome.entry}};
+    Json json = {{"measurements", output.string()}, {"ledger", ledger}, {"entry", outcome.entry}};
     AddGuarantee(guarantee, &json);
     AddBalance(balance, &json);
     if (!outcome.ledger_beside.empty()) json["ledger_beside"] = outcome.ledger_beside.string();
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", IndentedJson(json));
     return;
   }
   fmt::print("Measured once, with discrete Gaussian noise: {}\n", GuaranteeInWords(guarantee));
@@ -84,6 +85,8 @@ void AddMeasureCommand(CLI::App* app) {
       ->check(CLI::Range(1, 1024));
   command->add_flag("--again", options->again,
                     "Measure a plan that was measured before: a new spend");
+  command->add_flag("--allow-drops", options->allow_drops,
+                    "Measure also where an attribute leaves out more than nine tenths of the rows");
   command->add_flag("--json", options->json, "Print the result as JSON");
   command->callback([options] { Run(*options); });
 }

@@ -1,6 +1,5 @@
 #include <chrono>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
 #include "cli/measuring_report.h"
@@ -17,6 +16,7 @@
 #include "residua/select/select.h"
 #include "residua/text/choice_text.h"
 #include "residua/text/domain_text.h"
+#include "residua/text/json_text.h"
 #include "residua/text/workload_text.h"
 
 namespace residua::cli {
@@ -159,7 +159,7 @@ void Compare(const PlanOptions& options, const Spec& spec, SelectRequest request
     }
   }
   if (options.json) {
-    fmt::print("{}\n", ComparisonJson(plans, NameOf(like->unit), options.variances).dump(2));
+    fmt::print("{}\n", IndentedJson(ComparisonJson(plans, NameOf(like->unit), options.variances)));
   } else {
     PrintComparison(plans, NameOf(like->unit), options.variances);
   }
@@ -200,11 +200,10 @@ void Run(const PlanOptions& options) {
   const std::vector<ReleaseWarning> warnings = WarningsOf(file.plan, spec.public_rows);
   PrintWarnings(warnings);
   if (options.json) {
-    nlohmann::ordered_json json =
-        PlanJson(file.plan, errors, certificate, elapsed.count(), options.variances);
-    json["warnings"] = nlohmann::ordered_json::array();
+    Json json = PlanJson(file.plan, errors, certificate, elapsed.count(), options.variances);
+    json["warnings"] = Json::array();
     for (const ReleaseWarning& warning : warnings) json["warnings"].push_back(Worded(warning));
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", IndentedJson(json));
   } else {
     PrintPlan(file.plan, errors, certificate, elapsed.count(), options.variances);
     if (!options.output.empty()) fmt::print("\nWritten to {}\n", options.output);

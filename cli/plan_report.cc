@@ -8,11 +8,10 @@
 #include "residua/privacy/suspicion.h"
 #include "residua/release/published_errors.h"
 #include "residua/text/choice_text.h"
+#include "residua/text/json_text.h"
 
 namespace residua::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // Up to this many tables are listed one by one unless all are asked for.
 constexpr double kMaxListedTables = 40;

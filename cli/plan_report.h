@@ -1,6 +1,5 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,13 +8,13 @@
 
 #include "residua/select/lower_bound.h"
 #include "residua/select/plan_errors.h"
+#include "residua/text/json_text.h"
 
 namespace residua::cli {
 
 // What `residua plan` prints: for machines, and for people. With `all_tables`, every single table.
-nlohmann::ordered_json PlanJson(const Plan& plan, const std::vector<TableErrors>& errors,
-                                const std::optional<PlanCertificate>& certificate, double seconds,
-                                bool all_tables);
+Json PlanJson(const Plan& plan, const std::vector<TableErrors>& errors,
+              const std::optional<PlanCertificate>& certificate, double seconds, bool all_tables);
 void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors,
                const std::optional<PlanCertificate>& certificate, double seconds, bool all_tables);
 
@@ -28,11 +27,10 @@ struct ComparedPlan {
 };
 
 // What `residua plan --compare` prints; `unit` is that of the budgets.
-nlohmann::ordered_json ComparisonJson(std::span<const ComparedPlan> plans, std::string_view unit,
-                                      bool all_tables);
+Json ComparisonJson(std::span<const ComparedPlan> plans, std::string_view unit, bool all_tables);
 void PrintComparison(std::span<const ComparedPlan> plans, std::string_view unit, bool all_tables);
 // "total, age, sex and 3 others": tables that would be better off with independent noise.
 std::string NamesInWords(const Domain& domain, const BetterAlone& better);
-nlohmann::ordered_json BetterAloneJson(const Domain& domain, const BetterAlone& better);
+Json BetterAloneJson(const Domain& domain, const BetterAlone& better);
 
 }  // namespace residua::cli

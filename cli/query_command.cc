@@ -1,5 +1,4 @@
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "cli/commands.h"
@@ -7,11 +6,10 @@
 #include "residua/files/file.h"
 #include "residua/reconstruct/estimate.h"
 #include "residua/release/answer_questions.h"
+#include "residua/text/json_text.h"
 
 namespace residua::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct QueryOptions {
   std::string measurements;
@@ -84,7 +82,7 @@ void ReportPair(const QueryOptions& options, const std::vector<std::string>& que
                        {"ci_lower", both.ratio->lower},
                        {"ci_upper", both.ratio->upper}};
     }
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", IndentedJson(json));
     return;
   }
   PrintHeader(options.confidence);
@@ -123,7 +121,7 @@ void Run(const QueryOptions& options) {
   }
   if (options.json) {
     const Json json = {{"confidence", options.confidence}, {"answers", std::move(answers)}};
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", IndentedJson(json));
   }
 }
 

@@ -1,18 +1,19 @@
 #include <unistd.h>
 
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cli/commands.h"
 #include "cli/guarantee_report.h"
 #include "cli/interruption.h"
 #include "cli/measuring_report.h"
+#include "cli/page_report.h"
 #include "cli/progress.h"
 #include "cli/tables_format.h"
 #include "residua/base/error.h"
 #include "residua/privacy/suspicion.h"
 #include "residua/release/release_folder.h"
+#include "residua/text/json_text.h"
 
 namespace residua::cli {
 namespace {
@@ -24,8 +25,10 @@ struct ReleaseOptions {
   std::string format = "csv";
   std::string digits;
   double confidence = 0.95;
+  double page_size = kDefaultPageBytes / 1e6;
   int threads = 0;
   bool yes = false;
+  bool allow_drops = false;
   bool json = false;
 };
 
@@ -63,16 +66,17 @@ bool Confirm(const ReleaseOptions& options, const ReleaseForecast& forecast) {
 void PrintJson(const ReleaseOutcome& outcome) {
   const Plan& plan = outcome.plan.plan;
   const MeasureOutcome& measured = outcome.measured;
-  nlohmann::ordered_json json = {{"release", outcome.folder.path.string()}};
+  Json json = {{"release", outcome.folder.path.string()}};
   AddGuarantee(GuaranteeOf(plan), &json);
   json["neighbours"] = NeighboursInWords(plan.protection);
   json["tables"] = outcome.tables.num_tables;
   json["cells"] = outcome.tables.num_answers;
+  json["page"] = outcome.folder.page.string();
   json["ledger"] = outcome.places.ledger.string();
   AddBalance(measured.balance, &json);
   json["already_measured"] = measured.was_measured;
   if (!measured.ledger_beside.empty()) json["ledger_beside"] = measured.ledger_beside.string();
-  fmt::print("{}\n", json.dump(2));
+  fmt::print("{}\n", IndentedJson(json));
 }
 
 void Print(const ReleaseOutcome& outcome) {
@@ -82,7 +86,8 @@ void Print(const ReleaseOutcome& outcome) {
   }
   fmt::print("{} in {}\n", InWords(outcome.tables), outcome.folder.tables.string());
   fmt::print("Ledger {}: {}\n", outcome.places.ledger.string(), SpentInWords(measured.balance));
-  fmt::print("Read {} next.\n", outcome.folder.summary.string());
+  fmt::print("Read {} next, and open {} in a browser.\n", outcome.folder.summary.string(),
+             outcome.folder.page.string());
 }
 
 void Run(const ReleaseOptions& options) {
@@ -91,6 +96,8 @@ void Run(const ReleaseOptions& options) {
   request.format = ParseTableFormat(options.format, /*one_file=*/false);
   request.digits = ParseTableDigits(options.digits, request.format);
   request.confidence = options.confidence;
+  request.allow_drops = options.allow_drops;
+  request.max_page_bytes = ParsePageSize(options.page_size);
   request.num_threads = options.threads;
   bool asked = false;
   request.confirm = [&](const ReleaseForecast& forecast) {
@@ -115,6 +122,7 @@ void Run(const ReleaseOptions& options) {
   const ReleaseOutcome outcome = MakeRelease(request);
   writing.reset();
   ReportRenamed(outcome.tables);
+  ReportLeftOut(outcome.page);
   if (outcome.names_data) {
     fmt::print(stderr,
                "note: {} and {} were written by an earlier version and say where the data is; "
@@ -134,7 +142,8 @@ void Run(const ReleaseOptions& options) {
 void AddReleaseCommand(CLI::App* app) {
   auto options = std::make_shared<ReleaseOptions>();
   CLI::App* command = app->add_subcommand(
-      "release", "Plan, measure, write the tables and a summary: a whole release in one folder");
+      "release",
+      "Plan, measure, write the tables, a summary and a page: a whole release in one folder");
   command->footer(
       "Example: residua release people.toml -o people_release\n"
       "It says what it costs and asks before it spends. After an interruption, run the same "
@@ -148,9 +157,13 @@ void AddReleaseCommand(CLI::App* app) {
                       "Digits in CSV: supported (default), or full for all of them");
   command->add_option("--confidence", options->confidence,
                       "Confidence of the intervals; by default 0.95");
+  command->add_option("--page-size", options->page_size,
+                      "The largest size of the page, index.html, in MB; by default 20");
   command->add_option("--threads", options->threads, "Threads; by default one per processor")
       ->check(CLI::Range(1, 1024));
   command->add_flag("--yes", options->yes, "Spend without asking");
+  command->add_flag("--allow-drops", options->allow_drops,
+                    "Release also where an attribute leaves out more than nine tenths of the rows");
   command->add_flag("--json", options->json, "Print the result as JSON");
   command->callback([options] { Run(*options); });
 }

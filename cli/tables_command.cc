@@ -1,4 +1,3 @@
-#include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
 #include "cli/progress.h"
@@ -6,6 +5,7 @@
 #include "residua/base/error.h"
 #include "residua/release/publish_tables.h"
 #include "residua/text/choice_text.h"
+#include "residua/text/json_text.h"
 
 namespace residua::cli {
 namespace {
@@ -15,12 +15,13 @@ struct TablesOptions {
   std::string format = "csv";
   std::string digits;
   std::string answers = "planned";
+  std::string simultaneous;
   bool one_file = false;
   bool json = false;
 };
 
-nlohmann::ordered_json TablesJson(const TablesRequest& request, const TablesWritten& written) {
-  nlohmann::ordered_json json = {{"tables", written.num_tables}, {"cells", written.num_answers}};
+Json TablesJson(const TablesRequest& request, const TablesWritten& written) {
+  Json json = {{"tables", written.num_tables}, {"cells", written.num_answers}};
   if (!request.is_adjusted()) json["confidence"] = request.confidence;
   json["output"] = written.output.string();
   if (written.fit) {
@@ -54,11 +55,12 @@ void Run(TablesOptions& options) {
   request.format = ParseTableFormat(options.format, options.one_file);
   request.digits = ParseTableDigits(options.digits, request.format);
   request.answers = ParseAnswerKind(options.answers);
+  if (!options.simultaneous.empty()) request.coverage = ParseCoverage(options.simultaneous);
   Progress progress("Writing tables");
   request.on_table = [&](int64_t done, int64_t total) { progress.Show(done, total); };
   const TablesWritten written = PublishTables(request);
   if (options.json) {
-    fmt::print("{}\n", TablesJson(request, written).dump(2));
+    fmt::print("{}\n", IndentedJson(TablesJson(request, written)));
   } else {
     fmt::print("{} written to {}\n", InWords(written), written.output.string());
   }
@@ -76,6 +78,7 @@ void AddTablesCommand(CLI::App* app) {
       "Examples:\n"
       "  residua tables measurements.parquet -o tables\n"
       "  residua tables measurements.parquet --table age,sex --confidence 0.99 -o age_and_sex\n"
+      "  residua tables measurements.parquet --simultaneous -o tables\n"
       "  residua tables measurements.parquet --nonnegative --integers -o for_the_press\n"
       "One file per table, one row per answer: the attributes, estimate, std_dev, ci_lower, "
       "ci_upper. Estimates are "
@@ -106,16 +109,25 @@ void AddTablesCommand(CLI::App* app) {
       "ranges; cells: the counts themselves");
   CLI::Option* confidence = command->add_option("--confidence", options->request.confidence,
                                                 "Confidence of the intervals; by default 0.95");
+  CLI::Option* simultaneous =
+      command
+          ->add_option("--simultaneous", options->simultaneous,
+                       "Wider intervals, which hold all at once with that confidence: those of "
+                       "each table (table, the default), or of all tables together (release)")
+          ->expected(0, 1)
+          ->default_str("table");
   command
       ->add_flag("--nonnegative", options->request.nonnegative,
                  "Adjusted tables: the most likely counts that are not negative; tables agree on "
                  "their common margins and sum to the noisy total")
-      ->excludes(confidence);
+      ->excludes(confidence)
+      ->excludes(simultaneous);
   command
       ->add_flag("--integers", options->request.integers,
                  "Adjusted tables: whole numbers; with --nonnegative every table of counts sums to "
                  "the rounded total. Rounded tables agree on common margins only up to rounding")
-      ->excludes(confidence);
+      ->excludes(confidence)
+      ->excludes(simultaneous);
   command
       ->add_option("--threads", options->request.num_threads,
                    "Threads; by default one per processor")

@@ -1,10 +1,9 @@
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/commands.h"
 #include "cli/guarantee_report.h"
 #include "residua/files/verify_file.h"
+#include "residua/text/json_text.h"
 
 namespace residua::cli {
 namespace {
@@ -20,14 +19,13 @@ void Run(const VerifyOptions& options) {
   const Budget& budget = verified.budget;
   const bool is_by_curve = budget.limits == Accounting::kGaussian;
   if (options.json) {
-    nlohmann::ordered_json json = {
-        {"file", options.path},
-        {"verified", true},
-        {"pcost", ToString(cost.pcost)},
-        {"mu2", cost.mu2 ? nlohmann::ordered_json(ToString(*cost.mu2)) : nullptr},
-        {is_by_curve ? "budget_mu2" : "budget_pcost", ToString(budget.pcost)}};
+    Json json = {{"file", options.path},
+                 {"verified", true},
+                 {"pcost", ToString(cost.pcost)},
+                 {"mu2", cost.mu2 ? Json(ToString(*cost.mu2)) : nullptr},
+                 {is_by_curve ? "budget_mu2" : "budget_pcost", ToString(budget.pcost)}};
     AddGuarantee(verified.guarantee, &json);
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", IndentedJson(json));
     return;
   }
   const bool replaces = verified.protection.neighbours == Protection::Neighbours::kReplaceOne;

@@ -21,18 +21,19 @@ set(residua_public_headers
   select/lower_bound.h select/objective.h select/plan.h select/plan_cost.h select/plan_errors.h select/select.h
   select/solvers/noise_solution.h
   noise/bit_source.h noise/secure_bits.h
-  measure/counting_options.h measure/encoded_table.h measure/measure.h measure/measurements.h
+  measure/counted_rows.h measure/counting_options.h measure/encoded_table.h measure/measure.h measure/measurements.h
   reconstruct/answer_kind.h reconstruct/estimate.h reconstruct/loaded_table.h reconstruct/nonnegative_tables.h
   reconstruct/product_query.h reconstruct/query_answer.h reconstruct/residual_index.h reconstruct/table_answers.h
-  reconstruct/table_batches.h reconstruct/table_reconstruction.h reconstruct/whole_counts.h
+  reconstruct/simultaneous.h reconstruct/table_batches.h reconstruct/table_reconstruction.h reconstruct/whole_counts.h
   text/budget_text.h text/choice_text.h text/domain_text.h text/question_text.h text/workload_text.h
   data/data_source.h data/query_shape.h data/value_encoder.h
-  files/basis_cache.h files/measurement_file.h files/parquet_writer.h files/plan_file.h files/spec.h files/table_files.h
+  files/basis_cache.h files/companion_columns.h files/measurement_file.h files/plan_file.h files/spec.h files/table_files.h
   files/table_names.h files/verify_file.h
   ledger/ledger.h
   draft/check_spec.h draft/draft_spec.h
-  release/answer_questions.h release/data_places.h release/measure_to_file.h release/publish_tables.h release/release.h
-  release/release_folder.h release/stream_tables.h release/summary.h release/warnings.h)
+  release/answer_questions.h release/data_places.h release/expected_errors.h release/measure_to_file.h release/page.h
+  release/publish_tables.h release/release.h release/release_folder.h release/stream_tables.h release/summary.h
+  release/warnings.h)
 foreach(header ${residua_public_headers})
   get_filename_component(folder ${header} DIRECTORY)
   install(FILES residua/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/residua/${folder})

@@ -35,27 +35,23 @@ class Bytes {
   size_t size_;
 };
 
-// A set of attributes as bits; a number of values, mostly the right one; whether they are wide and
-// whether the noise is the plan's; the values.
-NoisyResidual TakeResidual(const Plan& plan, Bytes* bytes) {
-  NoisyResidual residual;
+// Bits that say whether the number of values is the right one, whether the noise is the plan's,
+// and how large the values are; then the values.
+NoisyResidual TakeResidual(const Plan& plan, const AttributeSet& set, Bytes* bytes) {
+  NoisyResidual residual{set, {}, IntegerNoiseVariance(plan, set), ScaleBits(plan, set)};
   const uint8_t bits = bytes->Take();
   int64_t num_values = 1;
-  for (int i = 0; i < plan.domain.size(); ++i) {
-    if ((bits >> i & 1) == 0) continue;
-    residual.attributes.push_back(i);
+  for (const int i : set) {
     const int c = plan.classes.class_of[static_cast<size_t>(i)];
     num_values *= NumResidualRows(plan.bases[static_cast<size_t>(c)]);
   }
   if ((bits & 0x80) != 0) num_values = bytes->Take();
-  const bool in_plan = plan.mechanisms.Find(OrbitOf(plan.classes, residual.attributes)).has_value();
-  residual.noise_variance =
-      in_plan && (bits & 0x40) == 0 ? IntegerNoiseVariance(plan, residual.attributes) : Rational(7);
-  if (in_plan) residual.scale_bits = ScaleBits(plan, residual.attributes);
+  if ((bits & 0x40) != 0) residual.noise_variance = 7;
   const auto take = [&](auto& values) {
+    using Value = typename std::decay_t<decltype(values)>::value_type;
     for (int64_t k = 0; k < num_values; ++k) {
       values.push_back(static_cast<int8_t>(bytes->Take()));
-      if ((bits & 0x10) != 0) values.back() *= int64_t{1} << 50;
+      if ((bits & 0x10) != 0) values.back() *= Value{1} << (sizeof(Value) == 8 ? 50 : 90);
     }
   };
   if ((bits & 0x20) != 0) residual.values = std::vector<Int128>();
@@ -69,19 +65,32 @@ NoisyValues Narrowed(const NoisyValues& values) {
   return wide == nullptr ? values : InLeastWidth(*wide);
 }
 
-// Rows that fit the plan read back as they were written; others are refused.
+// What fits the plan reads back as it was written, whether at once or in pieces; the rest is
+// refused.
 void WriteAndRead(const std::filesystem::path& path, Bytes bytes) {
   const PlanFile& plan = FixedPlan();
+  const uint8_t piece = bytes.Take();
   std::vector<NoisyResidual> written;
-  while (!bytes.empty() && written.size() < 16) {
-    written.push_back(TakeResidual(plan.plan, &bytes));
+  for (const AttributeSet& set : MeasuredSets(plan.plan)) {
+    written.push_back(TakeResidual(plan.plan, set, &bytes));
   }
-  std::stable_sort(written.begin(), written.end(), [](const auto& a, const auto& b) {
-    return ListedBefore(a.attributes, b.attributes);
-  });
   {
     MeasurementWriter writer(path, plan);
-    for (const NoisyResidual& residual : written) writer.Write(residual);
+    for (const NoisyResidual& residual : written) {
+      if (piece % 2 == 0) {
+        writer.Write(residual);
+        continue;
+      }
+      writer.Begin(residual.attributes);
+      std::visit(
+          [&](const auto& values) {
+            for (size_t first = 0; first < values.size(); first += piece) {
+              const size_t size = std::min<size_t>(piece, values.size() - first);
+              writer.Append(std::span(values).subspan(first, size));
+            }
+          },
+          residual.values);
+    }
     writer.Finish();
   }
   const MeasurementFile file(path);

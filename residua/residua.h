@@ -50,6 +50,7 @@
 #include "residua/release/answer_questions.h"
 #include "residua/release/data_places.h"
 #include "residua/release/measure_to_file.h"
+#include "residua/release/page.h"
 #include "residua/release/publish_tables.h"
 #include "residua/release/release.h"
 #include "residua/release/release_folder.h"

@@ -40,7 +40,7 @@ Work Incrementing(const std::shared_ptr<const Counted>& counted, int num_threads
   constexpr int64_t kMaxCells = 1 << 16;
   const int64_t num_rows = counted->table.num_rows();
   const std::vector<CountedTable> tables =
-      PlanCounting(counted->domain, counted->sets, num_rows, kMaxCells - 1);
+      PlanCounting(counted->domain, counted->sets, kMaxCells - 1);
   auto indices = std::make_shared<std::vector<uint16_t>>(static_cast<size_t>(num_rows));
   std::mt19937_64 random(1);
   for (uint16_t& index : *indices) index = static_cast<uint16_t>(random());

@@ -1,6 +1,7 @@
 #include "residua/base/number_text.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -12,7 +13,11 @@ double NearestDouble(const Rational& value) {
   const double above = ToDoubleUp(value);
   const double below = ToDoubleDown(value);
   if (std::isinf(above) || std::isinf(below)) return std::isinf(above) ? above : below;
-  return Rational(above) - value < value - Rational(below) ? above : below;
+  const Rational to_above = Rational(above) - value;
+  const Rational to_below = value - Rational(below);
+  if (to_above != to_below) return to_above < to_below ? above : below;
+  // Of two neighbours, one has an even significand.
+  return std::bit_cast<uint64_t>(below) % 2 == 0 ? below : above;
 }
 
 std::string_view TrimmedNumber(std::string_view text) {

@@ -89,6 +89,12 @@ double LastDigit(double value, int digits) {
 
 }  // namespace
 
+Integer ToInteger(int64_t value) {
+  if constexpr (sizeof(long) == sizeof(int64_t)) return static_cast<long>(value);
+  return (Integer(static_cast<long>(value >> 32)) << 32) +
+         Integer(static_cast<unsigned long>(value & 0xffffffff));
+}
+
 Rational ParseRational(std::string_view text, std::string_view what) {
   std::string_view rest = text;
   const bool negative = !rest.empty() && rest.front() == '-';

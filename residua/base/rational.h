@@ -2,6 +2,7 @@
 
 #include <gmpxx.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,9 @@ namespace residua {
 // Exact numbers. Every number that a privacy guarantee depends on is one of these, never a double.
 using Integer = mpz_class;
 using Rational = mpq_class;
+
+// GMP takes a long, which has 32 bits on some platforms.
+Integer ToInteger(int64_t value);
 
 // Reads "3", "-2", "1/3", "0.1", "2.5e-3" exactly. `what` names the value in the error message.
 Rational ParseRational(std::string_view text, std::string_view what);

@@ -66,12 +66,13 @@ BidiagonalRoot::BidiagonalRoot(VectorXd pivots, VectorXd below, VectorXd update,
     : pivots_(std::move(pivots)),
       below_(std::move(below)),
       update_(std::move(update)),
-      factor_(factor) {
+      factor_(factor),
+      least_inverse_(1 / trace) {
   const Index n = pivots_.size();
   // The spectrum of the inverse: Gershgorin's circles above, and the largest eigenvalue of A, at
   // most its trace, below.
-  const double least = 1 / trace;
-  double most = 0;
+  const double least = least_inverse_;
+  double& most = most_inverse_;
   for (Index k = 0; k < n; ++k) {
     double row = pivots_(k);
     if (k > 0) row += pivots_(k - 1) * std::fabs(below_(k - 1)) * (1 + std::fabs(below_(k - 1)));

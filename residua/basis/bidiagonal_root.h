@@ -25,6 +25,9 @@ class BidiagonalRoot {
   Eigen::VectorXd Apply(const Eigen::VectorXd& x) const;    // A^1/2 x
   Eigen::VectorXd Inverse(const Eigen::VectorXd& x) const;  // A^-1 x
   Eigen::MatrixXd Dense() const;                            // A^1/2
+  // No eigenvalue of A is above the one, nor of A^-1 above the other.
+  double most() const { return 1 / least_inverse_; }
+  double most_inverse() const { return most_inverse_; }
 
  private:
   struct Term {
@@ -45,6 +48,8 @@ class BidiagonalRoot {
   Eigen::VectorXd below_;
   Eigen::VectorXd update_;
   double factor_;
+  double least_inverse_;
+  double most_inverse_ = 0;
   std::vector<Term> terms_;
 };
 

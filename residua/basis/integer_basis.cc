@@ -1,12 +1,14 @@
 #include "residua/basis/integer_basis.h"
 
-#include <Eigen/Cholesky>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
-#include "residua/basis/dense_algebra.h"
+#include "residua/basis/dense_products.h"
+#include "residua/basis/orthogonal_factors.h"
+#include "residua/basis/triangular_factors.h"
 
 namespace residua {
 namespace {
@@ -49,12 +51,11 @@ MatrixXd FactorBasis(const MatrixXd& gram, const VectorXd& constant) {
     if (k != last) kept.push_back(k);
   }
   const MatrixXd leading = gram(kept, kept);
-  const Eigen::LLT<MatrixXd> cholesky(leading);
-  RESIDUA_CHECK(cholesky.info() == Eigen::Success);
-  const MatrixXd upper = cholesky.matrixU();
+  const MatrixXd lower = CholeskyFactorOf(leading);
+  const MatrixXd upper = lower.transpose();
   MatrixXd factor(n - 1, n);
   for (Index k = 0; k < n - 1; ++k) factor.col(kept[static_cast<size_t>(k)]) = upper.col(k);
-  factor.col(last) = cholesky.matrixL().solve(gram(kept, last));
+  factor.col(last) = SolveLower(lower, gram(kept, last));
   return factor;
 }
 
@@ -96,11 +97,10 @@ SplitStrategy SplitUserStrategy(const QuerySpace& space, const Attribute& attrib
     rows = solver.Solve(MatrixXd(strategy.transpose())).transpose();
   }
   const MatrixXd x = TransposedProduct(rows, rows);
-  const Eigen::LDLT<MatrixXd> solver(x);
-  RESIDUA_CHECK(solver.info() == Eigen::Success);
-  const VectorXd solved = solver.solve(space.ones);
+  const VectorXd solved = SolveSymmetric(x, space.ones);
+  RESIDUA_CHECK(solved.allFinite());
   const double c = 1 / space.ones.dot(solved);
-  MatrixXd gram = x - c * space.ones * space.ones.transpose();
+  MatrixXd gram = x - Outer(c * space.ones, space.ones);
   // Of any size; scaled so that a cell's privacy cost is at most 1, as for optimised strategies.
   const VectorXd costs = space.is_full() ? VectorXd(gram.diagonal())
                                          : VectorXd(Product(gram, space.dense_columns)

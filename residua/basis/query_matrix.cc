@@ -5,7 +5,7 @@
 
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
-#include "residua/basis/dense_algebra.h"
+#include "residua/basis/dense_products.h"
 #include "residua/basis/row_space.h"
 
 namespace residua {

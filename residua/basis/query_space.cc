@@ -3,7 +3,7 @@
 #include <Eigen/Core>
 
 #include "residua/base/error.h"
-#include "residua/basis/dense_algebra.h"
+#include "residua/basis/orthogonal_factors.h"
 #include "residua/basis/row_space.h"
 
 namespace residua {

@@ -1,7 +1,6 @@
 #include "residua/basis/residual_basis.h"
 
-#include <Eigen/Cholesky>
-#include <Eigen/LU>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -10,8 +9,9 @@
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
 #include "residua/basis/basis_inverse.h"
-#include "residua/basis/dense_algebra.h"
+#include "residua/basis/dense_products.h"
 #include "residua/basis/query_matrix.h"
+#include "residua/basis/triangular_factors.h"
 
 namespace residua {
 namespace {
@@ -84,7 +84,7 @@ SplitInverse InverseOfTriangle(const IntegerMatrix& matrix, int64_t last, double
   split.residual.resize(n, n - 1);
   split.residual << inverse.topRows(last), MatrixXd::Zero(1, n - 1),
       inverse.bottomRows(n - 1 - last);
-  split.residual.noalias() -= split.constant * sums.transpose();
+  split.residual -= Outer(split.constant, sums);
   return split;
 }
 
@@ -101,9 +101,9 @@ SplitInverse InverseOfAny(const IntegerMatrix& matrix, double scale) {
   const MatrixXd identity = MatrixXd::Identity(stacked.rows(), stacked.rows());
   MatrixXd inverse;
   if (stacked.rows() == stacked.cols()) {
-    inverse = columns.partialPivLu().inverse();
+    inverse = InverseOf(columns);
   } else {
-    inverse = TransposedProduct(columns, MatrixXd(SquareOfRows(columns).ldlt().solve(identity)));
+    inverse = TransposedProduct(columns, SolveSymmetric(SquareOfRows(columns), identity));
   }
   const MatrixXd error = Product(columns, inverse) - identity;
   return {inverse.col(0) * scale, inverse.rightCols(matrix.num_rows),
@@ -115,7 +115,7 @@ SplitInverse InverseOfAny(const IntegerMatrix& matrix, double scale) {
 ResidualBasis IdentityBasis(int64_t size) {
   RESIDUA_CHECK(size >= 2);
   const auto n = static_cast<double>(size);
-  const Integer exact_n = static_cast<long>(size);
+  const Integer exact_n = ToInteger(size);
   ResidualBasis basis;
   basis.size = size;
   basis.privacy_cost = (n - 1) / n;
@@ -130,7 +130,7 @@ ResidualBasis IdentityBasis(int64_t size) {
 Integer SquaredSensitivity(const IntegerMatrix& matrix) {
   std::vector<Integer> norms(static_cast<size_t>(matrix.num_columns), 0);
   for (size_t k = 0; k < matrix.entries.size(); ++k) {
-    const Integer entry(static_cast<long>(matrix.entries[k]));
+    const Integer entry = ToInteger(matrix.entries[k]);
     norms[k % static_cast<size_t>(matrix.num_columns)] += entry * entry;
   }
   return *std::max_element(norms.begin(), norms.end());

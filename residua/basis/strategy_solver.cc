@@ -1,7 +1,6 @@
 #include "residua/basis/strategy_solver.h"
 
-#include <Eigen/Cholesky>
-#include <Eigen/QR>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <deque>
@@ -10,7 +9,9 @@
 
 #include "residua/base/error.h"
 #include "residua/base/stop.h"
-#include "residua/basis/dense_algebra.h"
+#include "residua/basis/dense_products.h"
+#include "residua/basis/orthogonal_factors.h"
+#include "residua/basis/triangular_factors.h"
 
 namespace residua {
 namespace {
@@ -77,7 +78,7 @@ class Accelerator {
     }
     MatrixXd normal = TransposedProduct(differences, differences);
     normal.diagonal() *= 1 + 1e-10;
-    const VectorXd mix = normal.ldlt().solve(TransposedProduct(differences, step));
+    const VectorXd mix = SolveSymmetric(normal, TransposedProduct(differences, step));
     if (!mix.allFinite()) return next;
     for (Index k = 0; k < count; ++k) {
       const auto j = static_cast<size_t>(k);
@@ -121,10 +122,9 @@ StrategySolver::StrategySolver(const QuerySpace& space, BasisKind kind, Strategy
   if (kind == BasisKind::kOrthogonal) {
     const VectorXd total = space.is_full() ? VectorXd(VectorXd::Ones(space.rank()))
                                            : VectorXd(space.dense_columns.rowwise().sum());
-    const MatrixXd rotation = MatrixXd(total.householderQr().householderQ()).transpose();
-    projection_ = rotation.bottomRows(space.rank() - 1);
+    projection_ = RowsOrthogonalTo(total);
     fixed_constant_ = total / static_cast<double>(num_cells);
-    embedding_ = projection_.transpose() - fixed_constant_ * (projection_ * space.ones).transpose();
+    embedding_ = projection_.transpose() - Outer(fixed_constant_, Product(projection_, space.ones));
     columns_ = space.is_full() ? projection_ : Product(projection_, space.dense_columns);
   }
   const QueryKind queries = space.queries.kind();
@@ -165,11 +165,9 @@ void StrategySolver::Factor() {
   }
   MatrixXd gram = space_->queries.Gram(weight_);
   if (embedding_.size() > 0) gram = Product(TransposedProduct(embedding_, gram), embedding_);
-  const Eigen::LLT<MatrixXd> cholesky(gram);
-  RESIDUA_CHECK(cholesky.info() == Eigen::Success);
-  factor_ = cholesky.matrixL();
+  factor_ = CholeskyFactorOf(gram);
   if (kind_ == BasisKind::kOrthogonal) return;
-  direction_ = factor_.triangularView<Eigen::Lower>().solve(space_->ones);
+  direction_ = SolveLower(factor_, space_->ones);
   height_ = direction_.squaredNorm();
   if (goal_ == StrategyGoal::kMean || first_height_ == 0) first_height_ = height_;
 }
@@ -271,9 +269,8 @@ VectorXd StrategySolver::SolveOnes(const Evaluation& at) const {
   const double shrink = 1 / (1 + at.rank_one * height_);
   const VectorXd scaled = at.root.cwiseProduct(TransposedProduct(at.vectors, direction_));
   const VectorXd inner = Product(at.vectors, scaled) * shrink;
-  VectorXd solved = inner - at.rank_one * shrink * direction_.dot(inner) * direction_;
-  factor_.triangularView<Eigen::Lower>().transpose().solveInPlace(solved);
-  return solved;
+  const VectorXd solved = inner - at.rank_one * shrink * direction_.dot(inner) * direction_;
+  return SolveLowerTransposed(factor_, solved);
 }
 
 MatrixXd StrategySolver::DenseX(const Evaluation& at) const {
@@ -293,15 +290,13 @@ double StrategySolver::Evaluate(double trade_off, Evaluation* at) const {
   if (oblique) {
     at->eta = Eta(trade_off);
     at->rank_one = (std::sqrt(1 + at->eta * height_) - 1) / height_;
-    b += at->rank_one * space_->ones * direction_.transpose();
+    b += Outer(at->rank_one * space_->ones, direction_);
   }
   MatrixXd cells;  // C^T B
   if (columns_.size() > 0) cells = TransposedProduct(columns_, b);
   const MatrixXd& rows = columns_.size() > 0 ? cells : b;
   const MatrixXd scaled = at->lambda.cwiseSqrt().asDiagonal() * rows;
-  MatrixXd m = MatrixXd::Zero(b.cols(), b.cols());
-  m.selfadjointView<Eigen::Lower>().rankUpdate(scaled.transpose());
-  SymmetricEigen eigen = EigenOf(m);
+  SymmetricEigen eigen = EigenOf(LowerSquareOfColumns(scaled));
   const VectorXd& values = eigen.values;
   at->root = values.cwiseMax(kLeastEigenvalue * values.maxCoeff()).cwiseSqrt();
   at->vectors = std::move(eigen.vectors);
@@ -319,10 +314,10 @@ double StrategySolver::Evaluate(double trade_off, Evaluation* at) const {
     // B^-T U, then Y^-1 = (B^-T U) diag(root) (B^-T U)^T.
     MatrixXd dual = at->vectors;
     if (oblique) {
-      dual -= at->rank_one / (1 + at->rank_one * height_) * direction_ *
-              (direction_.transpose() * at->vectors);
+      dual -= Outer(at->rank_one / (1 + at->rank_one * height_) * direction_,
+                    TransposedProduct(at->vectors, direction_));
     }
-    factor_.triangularView<Eigen::Lower>().transpose().solveInPlace(dual);
+    dual = SolveLowerTransposed(factor_, dual);
     at->inverse = ProductTransposed(dual * at->root.asDiagonal(), dual);
     at->variance = space_->queries.QuadraticForms(
         embedding_.size() > 0 ? ProductTransposed(Product(embedding_, at->inverse), embedding_)
@@ -414,7 +409,7 @@ Strategy StrategySolver::Solve(double trade_off, double tolerance, int max_itera
     c = 1 / space_->ones.dot(solved);
     strategy.constant = c * solved;
     if (with_gram) {
-      strategy.gram = DenseX(best) / largest - c * space_->ones * space_->ones.transpose();
+      strategy.gram = DenseX(best) / largest - Outer(c * space_->ones, space_->ones);
     }
   } else if (with_gram) {
     strategy.gram =
@@ -435,7 +430,7 @@ Strategy StrategySolver::Solve(double trade_off, double tolerance, int max_itera
     MatrixXd inverse = best.inverse * largest;
     if (embedding_.size() > 0)
       inverse = ProductTransposed(Product(embedding_, inverse), embedding_);
-    if (c > 0) inverse -= strategy.constant * strategy.constant.transpose() / c;
+    if (c > 0) inverse -= Outer(strategy.constant, strategy.constant) / c;
     strategy.residual_variance = space_->queries.QuadraticForms(inverse);
     strategy.constant_variance = on_constant;
   }

@@ -67,6 +67,9 @@ class StrategySolver {
   Eigen::VectorXd multipliers() const;
   // Of the queries, at the last solution: which of them bind.
   const Eigen::VectorXd& query_weights() const { return weight_; }
+  // Where is_fast(): 1^T V^-1 1, and the root of diag(lambda)^1/2 V diag(lambda)^1/2.
+  double height() const { return height_; }
+  BidiagonalRoot RootOfCells(const Eigen::VectorXd& lambda) const { return CellRoot(lambda, 0); }
 
  private:
   struct Evaluation;

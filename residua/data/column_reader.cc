@@ -2,10 +2,26 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstring>
 #include <type_traits>
 #include <variant>
 
 namespace residua {
+namespace {
+
+// Sixteen slots for each cell, so that few texts share one; a power of two.
+size_t NumKnownTexts(int64_t num_cells) {
+  return std::bit_ceil(static_cast<size_t>(std::clamp<int64_t>(16 * num_cells, 64, 4096)));
+}
+
+// How many values the report has counted.
+int64_t NumNoted(const AttributeReport& report) {
+  return report.num_dropped + report.num_clamped + report.num_nulled + report.num_missing +
+         report.num_outside;
+}
+
+}  // namespace
 
 std::string_view SqlType(ValueKind kind) {
   constexpr std::array<std::string_view, 4> kSqlTypes = {"BIGINT", "DOUBLE", "VARCHAR", "VARCHAR"};
@@ -17,7 +33,8 @@ ColumnReader::ColumnReader(const Attribute& attribute, ValueKind kind, const std
     : kind_(kind),
       null_values_(&null_values),
       encoder_(std::make_unique<ValueEncoder>(attribute, file, outside_values)),
-      codes_(EmptyCodeColumn(attribute)) {}
+      codes_(EmptyCodeColumn(attribute)),
+      known_texts_(NumKnownTexts(attribute.size)) {}
 
 void ColumnReader::Encode(const DuckDbChunk& chunk, int column, int64_t num_rows_before) {
   chunk_codes_.resize(static_cast<size_t>(chunk.num_rows()));
@@ -48,13 +65,36 @@ void ColumnReader::EncodeValues(const Value* values, const uint64_t* validity,
     if (IsMissing(validity, static_cast<int64_t>(row))) {
       chunk_codes_[row] = encoder_->EncodeMissing(row_number);
     } else if constexpr (std::is_same_v<Value, duckdb_string_t>) {
-      chunk_codes_[row] = EncodeText(TextOf(values[row]), row_number);
+      chunk_codes_[row] = EncodeText(values[row], row_number);
     } else if (null_values_->Contains(values[row])) {
       chunk_codes_[row] = encoder_->EncodeMissing(row_number);
     } else {
       chunk_codes_[row] = encoder_->Encode(values[row], row_number);
     }
   }
+}
+
+int32_t ColumnReader::EncodeText(const duckdb_string_t& text, int64_t row) {
+  const size_t length = text.value.inlined.length;
+  // Of a longer text DuckDB holds a pointer, and an empty one looks like a free slot.
+  if (length == 0 || length > sizeof(text.value.inlined.inlined)) {
+    return EncodeText(TextOf(text), row);
+  }
+  uint64_t first = 0;
+  uint64_t last = 0;
+  static_assert(sizeof(text) == sizeof(first) + sizeof(last));
+  std::memcpy(&first, &text, sizeof(first));
+  std::memcpy(&last, reinterpret_cast<const char*>(&text) + sizeof(first), sizeof(last));
+  // Odd constants with random bits; the last multiplication brings all of them to the top.
+  uint64_t hash = (first * 0x9e3779b97f4a7c15) ^ last;
+  hash = (hash ^ hash >> 32) * 0xd6e8feb86659fd93;
+  KnownText& known = known_texts_[hash >> 40 & (known_texts_.size() - 1)];
+  if (known.first == first && known.last == last) return known.code;
+  const int64_t num_noted = NumNoted(encoder_->report());
+  const int32_t code = EncodeText(TextOf(text), row);
+  // What the report counts must be counted again next time.
+  if (NumNoted(encoder_->report()) == num_noted) known = {first, last, code};
+  return code;
 }
 
 int32_t ColumnReader::EncodeText(std::string_view text, int64_t row) {

@@ -48,12 +48,23 @@ class ColumnReader {
   template <typename Value>
   void EncodeValues(const Value* values, const uint64_t* validity, int64_t num_rows_before);
   int32_t EncodeText(std::string_view text, int64_t row);
+  int32_t EncodeText(const duckdb_string_t& text, int64_t row);
+
+  // A short text as DuckDB holds it, length and characters, and its code.
+  struct KnownText {
+    uint64_t first = 0;  // the first 8 of its 16 bytes
+    uint64_t last = 0;
+    int32_t code = 0;
+  };
 
   ValueKind kind_;
   const NullValues* null_values_;
   std::unique_ptr<ValueEncoder> encoder_;
   CodeColumn codes_;
   std::vector<int32_t> chunk_codes_;
+  // Short texts that were found to have a cell, each in the slot of its hash: a column has few
+  // different texts, and reading one as a number or a date takes longer than finding it here.
+  std::vector<KnownText> known_texts_;
   std::exception_ptr refusal_;
 };
 

@@ -5,19 +5,24 @@
 
 #include <algorithm>
 #include <cctype>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
 #include "residua/base/counted.h"
 #include "residua/base/error.h"
 #include "residua/base/shown_text.h"
-#include "residua/base/threads.h"
+#include "residua/data/adbc_rows.h"
 #include "residua/data/arrow_stream.h"
-#include "residua/data/column_reader.h"
+#include "residua/data/database_url.h"
 #include "residua/data/duckdb_connection.h"
 #include "residua/data/query_check.h"
 #include "residua/data/relation.h"
-#include "residua/measure/choose_rows.h"
+#include "residua/data/row_gatherer.h"
+#include "residua/data/row_layout.h"
 #include "residua/noise/secure_bits.h"
 
 namespace residua {
@@ -52,102 +57,14 @@ Relation JsonRelation(DuckDbConnection& connection, const std::string& path,
   return JsonTextRelation(path, names);
 }
 
-// `key` is where the spec asks for the column.
-size_t FindColumn(const std::string& file, const Relation& relation, const std::string& wanted,
-                  const std::string& key) {
-  std::vector<size_t> matches;
-  std::string similar;
-  const auto same_but_for_case = [](const std::string& a, const std::string& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
-      return std::tolower(x) == std::tolower(y);
-    });
-  };
-  for (size_t k = 0; k < relation.columns.size(); ++k) {
-    const std::string& name = relation.columns[k].name;
-    if (name == wanted) matches.push_back(k);
-    if (same_but_for_case(name, wanted)) similar = name;
-  }
-  if (matches.size() == 1) return matches.front();
-  if (matches.size() > 1) {
-    Fail(ErrorKind::kBadInput, "{}: column '{}' is there {} times; rename all but one", file,
-         ShownText(wanted), matches.size());
-  }
-  if (!similar.empty()) {
-    Fail(ErrorKind::kBadInput, "{}: no column '{}', but a column '{}'; spell {} like the column",
-         file, ShownText(wanted), ShownText(similar), key);
-  }
-  constexpr size_t kMaxListed = 8;
-  std::vector<std::string> names;
-  for (size_t k = 0; k < std::min(relation.columns.size(), kMaxListed); ++k) {
-    names.push_back(ShownText(relation.columns[k].name));
-  }
-  if (relation.columns.size() > kMaxListed) names.emplace_back("...");
-  if (names.empty()) names.emplace_back("none");
-  Fail(ErrorKind::kBadInput, "{}: no column '{}'; it has {}: rename or remove {}", file,
-       ShownText(wanted), fmt::join(names, ", "), key);
-}
-
-// What a column must hold, in words.
-std::string_view WantedIn(const Encoding& encoding) {
-  if (std::holds_alternative<ValueEncoding>(encoding.cells)) return "values";
-  if (std::holds_alternative<CutEncoding>(encoding.cells)) return "a number";
-  const auto* part = std::get_if<PartEncoding>(&encoding.cells);
-  if (part != nullptr && part->part == DatePart::kHour) return "a date with a time";
-  const bool is_date = part != nullptr || std::holds_alternative<DateEncoding>(encoding.cells);
-  return is_date ? "a date" : "an integer";
-}
-
-// Whether values of the type, or some of them, can be read by the encoding.
-bool CanRead(const Encoding& encoding, ColumnType type) {
-  if (type == ColumnType::kNested) return false;
-  if (type == ColumnType::kText || std::holds_alternative<ValueEncoding>(encoding.cells)) {
-    return true;
-  }
-  if (const auto* part = std::get_if<PartEncoding>(&encoding.cells)) {
-    return type == ColumnType::kTimestamp ||
-           (type == ColumnType::kDate && part->part != DatePart::kHour);
-  }
-  const bool is_date = type == ColumnType::kDate || type == ColumnType::kTimestamp;
-  if (std::holds_alternative<DateEncoding>(encoding.cells)) return is_date;
-  return !is_date && type != ColumnType::kOther;
-}
-
-bool IsNumber(ColumnType type) {
-  return type == ColumnType::kInteger || type == ColumnType::kWideNumber ||
-         type == ColumnType::kFloat;
-}
-
-// The kind to read a column of this SQL type as.
-ValueKind KindOf(const std::string& file, const Attribute& attribute, const std::string& sql_type) {
-  const ColumnType type = ColumnTypeOf(sql_type);
-  const auto& cells = attribute.encoding.cells;
-  if (!CanRead(attribute.encoding, type)) {
-    Fail(ErrorKind::kBadInput, "{}: column '{}' is of type {}, which cannot be read as {}; {}",
-         file, ShownText(ColumnOf(attribute)), ShownText(sql_type), WantedIn(attribute.encoding),
-         type == ColumnType::kNested
-             ? "take one value of it in a query"
-             : fmt::format("give {} values, or convert it in a query", SpecKey(attribute)));
-  }
-  if (std::holds_alternative<ValueEncoding>(cells)) {
-    return IsNumber(type) ? ValueKind::kNumberText : ValueKind::kText;
-  }
-  if (std::holds_alternative<DateEncoding>(cells) || std::holds_alternative<PartEncoding>(cells)) {
-    return ValueKind::kText;
-  }
-  if (type == ColumnType::kFloat) return ValueKind::kNumber;
-  if (std::holds_alternative<CutEncoding>(cells)) {
-    // A number of arbitrary length may not fit into a double.
-    if (sql_type == "BIGNUM") return ValueKind::kNumberText;
-    return type == ColumnType::kText ? ValueKind::kText : ValueKind::kNumber;
-  }
-  if (type == ColumnType::kWideNumber) return ValueKind::kNumberText;
-  return type == ColumnType::kText ? ValueKind::kText : ValueKind::kInteger;
-}
-
-// Where the spec names the attribute's column.
-std::string ColumnKey(const Attribute& attribute) {
-  return SpecKey(attribute) + (attribute.column.empty() ? "" : ".column");
-}
+// Where encoded rows go.
+struct RowSink {
+  int64_t rows_per_part = std::numeric_limits<int64_t>::max();
+  // Takes a part of at least that many rows; threads may call it at once.
+  std::function<void(EncodedTable&&)> add = {};
+  // Takes parts, at least one, while nobody else adds any. Of all rows, the last come this way.
+  std::function<void(std::vector<EncodedTable>&&)> add_alone = {};
+};
 
 // What to read, and how.
 struct ReadRequest {
@@ -156,134 +73,118 @@ struct ReadRequest {
   const Protection& protection;
   OutsideValues outside_values;
   const RowProgress& on_rows;
+  const RowSink& sink;
+  bool in_order;  // all rows in their order, by one thread
 };
 
-// Collects the codes of one relation, chunk after chunk.
+// Reads the rows of one relation.
 class TableReader {
  public:
   TableReader(const std::string& file, const Relation& relation, const ReadRequest& request)
-      : domain_(request.domain),
-        protection_(request.protection),
-        on_rows_(request.on_rows),
-        null_values_(request.source.null_values) {
-    std::vector<std::string> selected;
-    for (const Attribute& attribute : domain_.attributes()) {
-      const size_t k = FindColumn(file, relation, ColumnOf(attribute), ColumnKey(attribute));
-      const ValueKind kind = KindOf(file, attribute, relation.columns[k].type);
-      columns_.emplace_back(attribute, kind, file, request.outside_values, null_values_);
-      selected.push_back(fmt::format("CAST({} AS {})", relation.expressions[k], SqlType(kind)));
-    }
-    if (HasIdentifier()) {
-      const size_t k = FindColumn(file, relation, protection_.identifier, "privacy.identifier");
-      is_number_identifier_ = IsNumber(ColumnTypeOf(relation.columns[k].type));
-      selected.push_back(fmt::format("CAST({} AS VARCHAR)", relation.expressions[k]));
-    }
-    select_ = fmt::format("SELECT {} FROM {}", fmt::join(selected, ", "), relation.from);
-  }
+      : request_(request),
+        from_(relation.from),
+        null_values_(request.source.null_values),
+        layout_(LayoutOf(file, relation, request.domain, request.protection)) {}
 
-  ReadResult Read(DuckDbConnection& connection, BitSource& bits) {
-    connection.Stream(select_, [&](const DuckDbChunk& chunk) { Append(chunk); });
-    if (HasIdentifier()) KeepBoundedRows(bits);
-    std::vector<CodeColumn> codes;
-    for (ColumnReader& column : columns_) {
-      report_.attributes.push_back(column.report());
-      codes.push_back(std::move(column.codes()));
-    }
-    return {EncodedTable(domain_, std::move(codes)), std::move(report_)};
+  ReadReport Read(DuckDbConnection& connection, BitSource& bits) {
+    return request_.in_order ? ReadInOrder(connection, bits) : ReadInParallel(connection);
   }
 
  private:
-  void Append(const DuckDbChunk& chunk) {
-    ParallelFor(0, domain_.size(), [&](int i) {
-      columns_[static_cast<size_t>(i)].Encode(chunk, i, report_.num_rows_read);
+  ReadReport ReadInOrder(DuckDbConnection& connection, BitSource& bits) {
+    const std::unique_ptr<RowGatherer> gatherer = NewGatherer();
+    const std::string select =
+        fmt::format("SELECT {} FROM {}", fmt::join(layout_.selected, ", "), from_);
+    connection.Stream(select, [&](const DuckDbChunk& chunk) {
+      gatherer->Append(chunk, gatherer->counts().num_read);
+      if (request_.on_rows) request_.on_rows(gatherer->counts().num_read);
+      if (HasIdentifier() || gatherer->num_rows() < request_.sink.rows_per_part) return;
+      AddAlone({gatherer.get()});
     });
-    is_dropped_.assign(static_cast<size_t>(chunk.num_rows()), 0);
-    bool is_any_dropped = false;
-    for (const ColumnReader& column : columns_) {
-      column.CheckValues();
-      if (column.MarkDropped(is_dropped_)) is_any_dropped = true;
-    }
-    report_.num_rows_dropped += std::count(is_dropped_.begin(), is_dropped_.end(), 1);
+    ReadReport report;
     if (HasIdentifier()) {
-      const int64_t num_unowned = MarkWithoutIdentifier(chunk);
-      report_.num_rows_without_identifier += num_unowned;
-      if (num_unowned > 0) is_any_dropped = true;
+      report.identifiers_by_rows = gatherer->IdentifiersByRows();
+      report.num_rows_over = gatherer->KeepBoundedRows(bits);
     }
-    for (ColumnReader& column : columns_) {
-      if (is_any_dropped) {
-        column.Append(is_dropped_);
-      } else {
-        column.Append();
+    AddTo(*gatherer, &report);
+    AddAlone({gatherer.get()});
+    return report;
+  }
+
+  ReadReport ReadInParallel(DuckDbConnection& connection) {
+    // One for each thread at work; a thread takes any that is free.
+    std::vector<std::unique_ptr<RowGatherer>> gatherers;
+    std::vector<RowGatherer*> free;
+    std::mutex choosing;
+    const auto take = [&] {
+      const std::lock_guard<std::mutex> lock(choosing);
+      if (free.empty()) {
+        gatherers.push_back(NewGatherer());
+        free.push_back(gatherers.back().get());
       }
-    }
-    if (HasIdentifier()) AppendIdentifiers(chunk);
-    report_.num_rows_read += chunk.num_rows();
-    if (on_rows_) on_rows_(report_.num_rows_read);
-  }
-
-  bool HasIdentifier() const { return !protection_.identifier.empty(); }
-  int IdentifierColumn() const { return domain_.size(); }
-
-  // Whether the text of an identifier means that it is missing.
-  bool IsNobody(std::string_view text) const {
-    if (!is_number_identifier_) return null_values_.Contains(text);
-    return text == "nan" || null_values_.ContainsNumber(text);
-  }
-
-  // Marks the rows without an identifier; returns how many of them were not marked before.
-  int64_t MarkWithoutIdentifier(const DuckDbChunk& chunk) {
-    const uint64_t* validity = chunk.Validity(IdentifierColumn());
-    const auto* values = chunk.Values<duckdb_string_t>(IdentifierColumn());
-    int64_t num_marked = 0;
-    for (size_t row = 0; row < is_dropped_.size(); ++row) {
-      if (is_dropped_[row]) continue;
-      if (!IsMissing(validity, static_cast<int64_t>(row)) && !IsNobody(TextOf(values[row]))) {
-        continue;
+      RowGatherer* gatherer = free.back();
+      free.pop_back();
+      return gatherer;
+    };
+    const auto give_back = [&](RowGatherer* gatherer) {
+      const std::lock_guard<std::mutex> lock(choosing);
+      free.push_back(gatherer);
+    };
+    const auto visit = [&](const DuckDbChunk& chunk) {
+      RowGatherer* gatherer = take();
+      gatherer->Append(chunk, 0);
+      if (gatherer->num_rows() >= request_.sink.rows_per_part) {
+        request_.sink.add(gatherer->TakeRows());
       }
-      is_dropped_[row] = 1;
-      ++num_marked;
+      give_back(gatherer);
+    };
+    connection.VisitInParallel(layout_.selected, from_, visit, request_.on_rows);
+    take();  // there is at least one
+    ReadReport report;
+    std::vector<RowGatherer*> all;
+    for (const auto& gatherer : gatherers) {
+      AddTo(*gatherer, &report);
+      all.push_back(gatherer.get());
     }
-    return num_marked;
+    AddAlone(all);
+    return report;
   }
 
-  // Appends the identifier of each kept row; identifiers are numbered in order of appearance.
-  void AppendIdentifiers(const DuckDbChunk& chunk) {
-    const auto* values = chunk.Values<duckdb_string_t>(IdentifierColumn());
-    for (size_t row = 0; row < is_dropped_.size(); ++row) {
-      if (is_dropped_[row]) continue;
-      const auto next = static_cast<int64_t>(identifier_numbers_.size());
-      identifiers_.push_back(
-          identifier_numbers_.try_emplace(std::string(TextOf(values[row])), next).first->second);
+  bool HasIdentifier() const { return !request_.protection.identifier.empty(); }
+
+  std::unique_ptr<RowGatherer> NewGatherer() const {
+    return std::make_unique<RowGatherer>(layout_, request_.domain, request_.protection,
+                                         request_.outside_values, null_values_, request_.in_order);
+  }
+
+  static void AddTo(const RowGatherer& gatherer, ReadReport* report) {
+    report->num_rows_read += gatherer.counts().num_read;
+    report->num_rows_dropped += gatherer.counts().num_dropped;
+    report->num_rows_without_identifier += gatherer.counts().num_without_identifier;
+    std::vector<AttributeReport> attributes = gatherer.reports();
+    if (report->attributes.empty()) {
+      report->attributes = std::move(attributes);
+      return;
+    }
+    for (size_t i = 0; i < attributes.size(); ++i) {
+      AttributeReport& sum = report->attributes[i];
+      sum.num_dropped += attributes[i].num_dropped;
+      sum.num_clamped += attributes[i].num_clamped;
+      sum.num_nulled += attributes[i].num_nulled;
+      sum.num_missing += attributes[i].num_missing;
     }
   }
 
-  void KeepBoundedRows(BitSource& bits) {
-    const std::vector<char> is_kept = ChooseRows(identifiers_, protection_.max_rows, bits);
-    for (ColumnReader& column : columns_) {
-      std::visit(
-          [&](auto& codes) {
-            size_t kept = 0;
-            for (size_t row = 0; row < codes.size(); ++row) {
-              if (is_kept[row]) codes[kept++] = codes[row];
-            }
-            codes.resize(kept);
-          },
-          column.codes());
-    }
-    report_.num_rows_over = std::count(is_kept.begin(), is_kept.end(), 0);
+  void AddAlone(const std::vector<RowGatherer*>& gatherers) const {
+    std::vector<EncodedTable> parts;
+    for (RowGatherer* gatherer : gatherers) parts.push_back(gatherer->TakeRows());
+    request_.sink.add_alone(std::move(parts));
   }
 
-  const Domain& domain_;
-  const Protection& protection_;
-  const RowProgress& on_rows_;
+  const ReadRequest& request_;
+  std::string from_;
   const NullValues null_values_;
-  std::vector<ColumnReader> columns_;
-  std::string select_;
-  bool is_number_identifier_ = false;
-  std::vector<char> is_dropped_;  // of one chunk
-  std::unordered_map<std::string, int64_t> identifier_numbers_;
-  std::vector<int64_t> identifiers_;  // of each row of columns_
-  ReadReport report_;
+  const RowLayout layout_;
 };
 
 // A query that passed the checks, with its open database.
@@ -360,40 +261,20 @@ OpenedQuery OpenQuery(const DataSource& source) {
   return OpenDatabase(source);
 }
 
-ReadResult ReadQuery(const ReadRequest& request, BitSource& bits) {
+ReadReport ReadQuery(const ReadRequest& request, BitSource& bits) {
   const DataSource& source = request.source;
   OpenedQuery query = OpenQuery(source);
   const Relation relation = NamedRelation(query.connection, query.from);
   const std::string& file = source.source.empty() ? source.database : source.source;
-  ReadResult result = TableReader(ShownText(file), relation, request).Read(query.connection, bits);
-  result.report.query = std::move(query.shape);
-  return result;
+  ReadReport report = TableReader(ShownText(file), relation, request).Read(query.connection, bits);
+  report.query = std::move(query.shape);
+  return report;
 }
 
-// The positions in the stream of the columns that are read, in the order of their selection.
-std::vector<size_t> FindColumns(const std::string& file, const ReadRequest& request) {
-  Relation relation;
-  for (std::string& name : ColumnNamesOf(request.source.arrow)) {
-    relation.columns.push_back({std::move(name), ""});
-  }
-  std::vector<size_t> columns;
-  const auto add = [&](const std::string& name, const std::string& key) {
-    const size_t column = FindColumn(file, relation, name, key);
-    if (std::find(columns.begin(), columns.end(), column) == columns.end()) {
-      columns.push_back(column);
-    }
-  };
-  for (const Attribute& attribute : request.domain.attributes()) {
-    add(ColumnOf(attribute), ColumnKey(attribute));
-  }
-  const std::string& identifier = request.protection.identifier;
-  if (!identifier.empty()) add(identifier, "privacy.identifier");
-  return columns;
-}
-
-ReadResult ReadArrow(const ReadRequest& request, BitSource& bits) {
-  const std::string name = "the data";
-  ArrowProjection projection(request.source.arrow, FindColumns(name, request));
+ReadReport ReadArrow(const ReadRequest& request, const std::string& name, ArrowArrayStream* stream,
+                     BitSource& bits) {
+  ArrowProjection projection(
+      stream, FindColumns(name, ColumnNamesOf(stream), request.domain, request.protection));
   DuckDbConnection connection = DuckDbConnection::InMemory(name, "");
   const std::string view = "rows_in_memory";
   connection.ViewArrow(view, projection.stream());
@@ -401,12 +282,25 @@ ReadResult ReadArrow(const ReadRequest& request, BitSource& bits) {
   return TableReader(name, relation, request).Read(connection, bits);
 }
 
-ReadResult Read(const ReadRequest& request, BitSource& bits) {
+ReadReport Read(const ReadRequest& request, BitSource& bits) {
   const DataSource& source = request.source;
   AtPlace("data", [&] { CheckNullValues(source.null_values, request.domain); });
-  if (source.arrow != nullptr) return ReadArrow(request, bits);
+  if (source.arrow != nullptr) return ReadArrow(request, "the data", source.arrow, bits);
   if (!source.source.empty() && !source.database.empty()) {
     Fail(ErrorKind::kBadInput, "data: both source and database are set; keep one");
+  }
+  if (IsDatabaseUrl(source.database) && !source.query.empty()) {
+    CheckDatabaseUrl(source.database);
+    AdbcRows rows(source.database, source.query);
+    try {
+      return ReadArrow(request, ShownText(source.database), rows.stream(), bits);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kIo) throw;
+      Fail(ErrorKind::kIo,
+           "{}; its rows broke off: check the server and the connection, and run it "
+           "again",
+           error.what());
+    }
   }
   if (source.source.empty() || !source.query.empty()) return ReadQuery(request, bits);
   CheckIsFile(source.source);
@@ -427,6 +321,16 @@ ReadResult Read(const ReadRequest& request, BitSource& bits) {
       break;
   }
   return TableReader(file, relation, request).Read(connection, bits);
+}
+
+// Reads the rows in order, and keeps none.
+ReadReport ReadToNowhere(const DataSource& source, const Domain& domain,
+                         const Protection& protection, OutsideValues outside_values,
+                         const RowProgress& on_rows) {
+  constexpr int64_t kForgottenAtOnce = int64_t{1} << 16;
+  const RowSink sink{kForgottenAtOnce, [](EncodedTable&&) {}, [](std::vector<EncodedTable>&&) {}};
+  return Read({source, domain, protection, outside_values, on_rows, sink, true},
+              ThreadSecureBits());
 }
 
 }  // namespace
@@ -469,21 +373,51 @@ std::vector<std::string> NotesOf(const ReadReport& report, const Domain& domain)
 ReadResult ReadEncodedTable(const DataSource& source, const Domain& domain,
                             const Protection& protection, BitSource& bits,
                             const RowProgress& on_rows) {
-  return Read({source, domain, protection, OutsideValues::kPlace, on_rows}, bits);
+  std::optional<EncodedTable> table;
+  RowSink sink;
+  sink.add_alone = [&](std::vector<EncodedTable>&& parts) { table = std::move(parts.front()); };
+  const ReadRequest request{source, domain, protection, OutsideValues::kPlace, on_rows, sink, true};
+  ReadReport report = Read(request, bits);
+  return {*std::move(table), std::move(report)};
 }
 
 ReadResult ReadEncodedTable(const DataSource& source, const Domain& domain) {
   return ReadEncodedTable(source, domain, {}, ThreadSecureBits());
 }
 
+CountedResult ReadCountedRows(const DataSource& source, const Domain& domain,
+                              const Protection& protection, BitSource& bits,
+                              std::vector<AttributeSet> sets, const CountingOptions& options,
+                              const RowProgress& on_rows) {
+  CountedRows rows(domain, std::move(sets), options);
+  const RowSink sink{rows.rows_per_part(), [&](EncodedTable&& part) { rows.Add(std::move(part)); },
+                     [&](std::vector<EncodedTable>&& parts) { rows.AddAlone(std::move(parts)); }};
+  // A stream is read once, and rows are chosen from all: both in order.
+  const bool in_order =
+      source.arrow != nullptr || IsDatabaseUrl(source.database) || !protection.identifier.empty();
+  const ReadRequest request{source,  domain, protection, OutsideValues::kPlace,
+                            on_rows, sink,   in_order};
+  try {
+    ReadReport report = Read(request, bits);
+    return {std::move(rows), std::move(report)};
+  } catch (const Error& error) {
+    if (in_order || error.kind() == ErrorKind::kStopped) throw;
+  }
+  // The first fault in order, and its row.
+  ReadToNowhere(source, domain, protection, OutsideValues::kPlace, on_rows);
+  Fail(ErrorKind::kIo, "{}: its rows changed while they were read; run it again when they do not",
+       ShownText(source.source.empty() ? source.database : source.source));
+}
+
 ReadReport SurveyTable(const DataSource& source, const Domain& domain, const Protection& protection,
                        const RowProgress& on_rows) {
-  return Read({source, domain, protection, OutsideValues::kTally, on_rows}, ThreadSecureBits())
-      .report;
+  return ReadToNowhere(source, domain, protection, OutsideValues::kTally, on_rows);
 }
 
 QueryShape SurveyQuery(const DataSource& source) {
-  return source.query.empty() ? QueryShape{} : OpenQuery(source).shape;
+  // Only its own server can tell what a query on a server does.
+  if (source.query.empty() || IsDatabaseUrl(source.database)) return {};
+  return OpenQuery(source).shape;
 }
 
 }  // namespace residua

@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "residua/data/query_shape.h"
 #include "residua/data/value_encoder.h"
+#include "residua/measure/counted_rows.h"
 #include "residua/measure/encoded_table.h"
 #include "residua/model/domain.h"
 #include "residua/noise/bit_source.h"
@@ -19,9 +21,10 @@ namespace residua {
 
 // Where the rows come from: either a file `source` (.csv, .tsv, .parquet, .json, .jsonl or .ndjson;
 // text may be compressed, .csv.gz or .csv.zst), or a `query` on the table `data` that such a file
-// is, or a `query` on the DuckDB file `database`, or rows in memory, which `arrow` provides once;
-// the caller keeps ownership of it. `null_values` are texts that mean a missing value, in every
-// column.
+// is, or a `query` on the DuckDB file `database`, or a `query` on the `database`
+// postgresql://HOST/NAME or sqlite:FILE, which its ADBC driver reads, or rows in memory, which
+// `arrow` provides once; the caller keeps ownership of it. `null_values` are texts that mean a
+// missing value, in every column.
 struct DataSource {
   std::string source;
   std::string database;
@@ -36,6 +39,8 @@ struct ReadReport {
   int64_t num_rows_dropped = 0;             // each once, also with several values outside
   int64_t num_rows_without_identifier = 0;  // left out because they have no identifier
   int64_t num_rows_over = 0;                // left out beyond the `max_rows` of their identifier
+  // How many identifiers have how many rows, those beyond `max_rows` included.
+  std::map<int64_t, int64_t> identifiers_by_rows = {};
   std::vector<AttributeReport> attributes;  // in the order of the domain
   QueryShape query;                         // no true count: what the query does, if it is one
 };
@@ -50,16 +55,22 @@ struct ReadResult {
   ReadReport report;
 };
 
-// Reads the attributes' columns, and no other, and encodes them chunk by chunk. Every
-// value is treated by its attribute's policy, also in a row that another attribute drops. Nothing
-// is read over the network, no extension is loaded, no temporary file is written, a path means one
-// file, whatever characters are in it, and a query sees the database file alone and calls only
-// functions that are known to be harmless (Error{kRefused} names another). The rows of a query are
+struct CountedResult {
+  CountedRows rows;
+  ReadReport report;
+};
+
+// Reads the attributes' columns, and no other, and encodes them chunk by chunk. Every value is
+// treated by its attribute's policy, also in a row that another attribute drops. Nothing is read
+// over the network but by an ADBC driver, no extension is loaded, no temporary file is written, a
+// path means one file, whatever characters are in it, and a query sees the database file alone and
+// calls only functions that are known to be harmless (Error{kRefused} names another). A query that
+// a driver passes on can do what its server lets it do, and write nothing. The rows of a query are
 // those of its result: these are what is counted and protected.
 //
 // CSV: the first line names the columns; a value is text, missing when empty. Integer and cut
 // attributes parse it, and so do dates and parts of dates; `values` are compared with it as it
-// stands. JSON is read in the same way. Other sources keep their types: numbers are compared with
+// stands, and then, if it has a decimal point, as numbers (1.0 is the listed 1). JSON is read in the same way. Other sources keep their types: numbers are compared with
 // `values` as numbers, NaN is missing, and booleans are compared as SQL prints them. Cuts compare
 // as doubles.
 //
@@ -74,12 +85,24 @@ ReadResult ReadEncodedTable(const DataSource& source, const Domain& domain,
                             const RowProgress& on_rows = {});
 ReadResult ReadEncodedTable(const DataSource& source, const Domain& domain);
 
+// The same, for rows that are counted for `sets` as they come, by all threads: what it holds does
+// not grow with the number of rows, unless CountedRows holds them. With an identifier they are held
+// until the last has come. The domain must outlive the result.
+//
+// Rows are read in no order. If one of them is refused, they are read again in order, so that the
+// message is about the first.
+CountedResult ReadCountedRows(const DataSource& source, const Domain& domain,
+                              const Protection& protection, BitSource& bits,
+                              std::vector<AttributeSet> sets, const CountingOptions& options,
+                              const RowProgress& on_rows = {});
+
 // What reading would find. Every value that has no cell is counted, whatever the policy, and none
 // stops the survey: rows with a value that would stop a measurement count as dropped.
 ReadReport SurveyTable(const DataSource& source, const Domain& domain, const Protection& protection,
                        const RowProgress& on_rows = {});
 
-// What the query does, without running it; empty for other sources.
+// What the query does, without running it; empty for other sources, and for queries that a driver
+// passes on.
 QueryShape SurveyQuery(const DataSource& source);
 
 }  // namespace residua

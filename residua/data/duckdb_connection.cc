@@ -1,9 +1,15 @@
 #include "residua/data/duckdb_connection.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
 #include <memory>
+#include <mutex>
+#include <thread>
 #include <utility>
 
 #include "residua/base/error.h"
@@ -34,6 +40,58 @@ struct Chunk {
   Chunk& operator=(const Chunk&) = delete;
   ~Chunk() { duckdb_destroy_data_chunk(&chunk); }
 };
+
+struct Pending {
+  duckdb_pending_result pending = nullptr;
+  Pending() = default;
+  Pending(const Pending&) = delete;
+  Pending& operator=(const Pending&) = delete;
+  ~Pending() { duckdb_destroy_pending(&pending); }
+};
+
+// Who is shown the rows by the SQL function kVisitFunction, which is true of every row.
+struct RowVisitor {
+  const std::function<void(const DuckDbChunk&)>& visit;
+  std::atomic<int64_t> num_rows = 0;
+  std::mutex failing = {};
+  std::exception_ptr failure = {};
+};
+
+constexpr const char* kVisitFunction = "residua_visit_rows";
+
+void VisitRows(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output) {
+  auto* visitor = static_cast<RowVisitor*>(duckdb_scalar_function_get_extra_info(info));
+  const DuckDbChunk chunk(input);
+  try {
+    visitor->visit(chunk);
+  } catch (...) {
+    const std::lock_guard<std::mutex> lock(visitor->failing);
+    if (visitor->failure == nullptr) visitor->failure = std::current_exception();
+    duckdb_scalar_function_set_error(info, "a row was refused");
+    return;
+  }
+  visitor->num_rows += chunk.num_rows();
+  std::fill_n(static_cast<bool*>(duckdb_vector_get_data(output)), chunk.num_rows(), true);
+}
+
+// Volatile, so that DuckDB calls it for every row, whatever the row holds.
+void RegisterVisitor(duckdb_connection connection, RowVisitor* visitor) {
+  duckdb_scalar_function function = duckdb_create_scalar_function();
+  duckdb_logical_type any = duckdb_create_logical_type(DUCKDB_TYPE_ANY);
+  duckdb_logical_type boolean = duckdb_create_logical_type(DUCKDB_TYPE_BOOLEAN);
+  duckdb_scalar_function_set_name(function, kVisitFunction);
+  duckdb_scalar_function_set_varargs(function, any);
+  duckdb_scalar_function_set_special_handling(function);  // rows of missing values are rows too
+  duckdb_scalar_function_set_volatile(function);
+  duckdb_scalar_function_set_return_type(function, boolean);
+  duckdb_scalar_function_set_extra_info(function, visitor, nullptr);
+  duckdb_scalar_function_set_function(function, VisitRows);
+  const duckdb_state registered = duckdb_register_scalar_function(connection, function);
+  duckdb_destroy_logical_type(&any);
+  duckdb_destroy_logical_type(&boolean);
+  duckdb_destroy_scalar_function(&function);
+  RESIDUA_CHECK(registered == DuckDBSuccess);
+}
 
 std::string Quoted(std::string_view text, char quote) {
   std::string quoted(1, quote);
@@ -158,6 +216,8 @@ DuckDbConnection::DuckDbConnection(std::string name, const std::string& path,
       Run(fmt::format("SET allowed_paths = [{}, {}]", SqlText(PlainPath(allowed_path)),
                       SqlPath(allowed_path)));
     }
+    // Every file is read once: what DuckDB keeps of it would grow with it.
+    Run("SET enable_external_file_cache = false");
     Run("SET enable_external_access = false");
     if (memory_bytes > 0) {
       Run("SET threads = 1");
@@ -225,6 +285,50 @@ void DuckDbConnection::Stream(const std::string& select,
   // The end of a result and a failure look alike until DuckDB is asked.
   const char* message = duckdb_result_error(&result.result);
   if (message != nullptr && *message != '\0') FailWith(message);
+}
+
+void DuckDbConnection::VisitInParallel(const std::vector<std::string>& columns,
+                                       const std::string& from,
+                                       const std::function<void(const DuckDbChunk&)>& visit,
+                                       const std::function<void(int64_t)>& on_rows) {
+  // How long the calling thread sleeps while the others have all the work.
+  constexpr std::chrono::microseconds kPause(200);
+  RowVisitor visitor{visit};
+  RegisterVisitor(connection_, &visitor);
+  const std::string select = fmt::format("SELECT count(*), count({}({})) FROM {}", kVisitFunction,
+                                         fmt::join(columns, ", "), from);
+  Prepared prepared;
+  if (duckdb_prepare(connection_, select.c_str(), &prepared.statement) != DuckDBSuccess) {
+    FailWith(duckdb_prepare_error(prepared.statement));
+  }
+  Pending pending;
+  if (duckdb_pending_prepared(prepared.statement, &pending.pending) != DuckDBSuccess) {
+    FailWith(duckdb_pending_error(pending.pending));
+  }
+  std::exception_ptr stopped;
+  duckdb_pending_state state = DUCKDB_PENDING_RESULT_NOT_READY;
+  while (!duckdb_pending_execution_is_finished(state) && state != DUCKDB_PENDING_ERROR) {
+    state = duckdb_pending_execute_task(pending.pending);
+    if (state == DUCKDB_PENDING_NO_TASKS_AVAILABLE) std::this_thread::sleep_for(kPause);
+    try {
+      if (on_rows && stopped == nullptr) on_rows(visitor.num_rows);
+    } catch (...) {
+      stopped = std::current_exception();
+      duckdb_interrupt(connection_);
+    }
+  }
+  if (stopped != nullptr) std::rethrow_exception(stopped);
+  if (visitor.failure != nullptr) std::rethrow_exception(visitor.failure);
+  if (state == DUCKDB_PENDING_ERROR) FailWith(duckdb_pending_error(pending.pending));
+  Result result;
+  if (duckdb_execute_pending(pending.pending, &result.result) != DuckDBSuccess) {
+    if (visitor.failure != nullptr) std::rethrow_exception(visitor.failure);
+    FailWith(duckdb_result_error(&result.result));
+  }
+  if (on_rows) on_rows(visitor.num_rows);
+  // Every row was seen once.
+  RESIDUA_CHECK(duckdb_value_int64(&result.result, 0, 0) == visitor.num_rows &&
+                duckdb_value_int64(&result.result, 1, 0) == visitor.num_rows);
 }
 
 std::vector<DuckDbColumn> DuckDbConnection::Describe(const std::string& select) {

@@ -90,6 +90,13 @@ class DuckDbConnection {
   // Runs one statement and passes its result on chunk by chunk, in order, without ever holding all
   // of it.
   void Stream(const std::string& select, const std::function<void(const DuckDbChunk&)>& visit);
+  // Passes the values of `columns`, SQL expressions, in all rows of `from` to `visit`: every row
+  // once, in no order, and several chunks at once, by DuckDB's threads. Whatever `visit` throws
+  // ends it and is thrown. `on_rows` is called now and then, on the calling thread, with the number
+  // of rows so far. A connection can do this once.
+  void VisitInParallel(const std::vector<std::string>& columns, const std::string& from,
+                       const std::function<void(const DuckDbChunk&)>& visit,
+                       const std::function<void(int64_t)>& on_rows);
   // Error{kBadInput} unless `sql` is exactly one SELECT statement.
   void CheckIsOneSelect(const std::string& sql);
   // Makes the rows of an Arrow stream known to SQL as the view `view`, which can be read once.

@@ -33,23 +33,29 @@ NullValues::NullValues(const std::vector<std::string>& texts) : texts_(texts) {
   }
 }
 
-bool NullValues::Contains(std::string_view text) const { return Holds(texts_, text); }
+bool NullValues::Contains(std::string_view text) const {
+  return Holds(texts_, text) || (text.find('.') != std::string_view::npos && ContainsDecimal(text));
+}
 bool NullValues::Contains(int64_t value) const { return Holds(integers_, value); }
 bool NullValues::Contains(double value) const { return Holds(numbers_, value); }
 
 bool NullValues::ContainsNumber(std::string_view text) const {
-  if (Contains(text)) return true;
+  return Contains(text) || ContainsDecimal(text);
+}
+
+bool NullValues::ContainsDecimal(std::string_view text) const {
   if (decimals_.empty()) return false;
   const auto decimal = CanonicalDecimal(text);
   return decimal && Holds(decimals_, *decimal);
 }
 
 void CheckNullValues(const std::vector<std::string>& texts, const Domain& domain) {
+  const NullValues nulls(texts);
   for (const Attribute& attribute : domain.attributes()) {
     const auto* list = std::get_if<ValueEncoding>(&attribute.encoding.cells);
     if (list == nullptr) continue;
-    for (const std::string& text : texts) {
-      if (!Holds(list->values, text)) continue;
+    for (const std::string& text : list->values) {
+      if (!nulls.Contains(text)) continue;
       Fail(ErrorKind::kBadInput,
            "null_values and {}.values both list '{}', which would never be counted as a "
            "value; keep one",

@@ -16,6 +16,7 @@ class NullValues {
   NullValues() = default;
   explicit NullValues(const std::vector<std::string>& texts);
 
+  // As it stands or, with a decimal point, as a number: -9.0 is a -9 that is listed.
   bool Contains(std::string_view text) const;
   bool Contains(int64_t value) const;
   bool Contains(double value) const;
@@ -23,6 +24,8 @@ class NullValues {
   bool ContainsNumber(std::string_view text) const;
 
  private:
+  bool ContainsDecimal(std::string_view text) const;
+
   std::vector<std::string> texts_;
   std::vector<std::string> decimals_;  // by CanonicalDecimal
   std::vector<int64_t> integers_;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -13,11 +12,11 @@
 #include "residua/base/error.h"
 #include "residua/base/shown_text.h"
 #include "residua/data/value_encoder.h"
+#include "residua/text/json_text.h"
 
 namespace residua {
 namespace {
 
-using Json = nlohmann::json;
 using Names = std::unordered_set<std::string>;
 
 Names WordsOf(const char* text) {
@@ -251,7 +250,7 @@ QueryShape CheckQuery(const std::string& name, DuckDbConnection& connection,
   const std::optional<std::string> text = connection.FirstText(fmt::format(
       "SELECT CAST(json_serialize_plan({}, skip_null := true, skip_empty := true) AS VARCHAR)",
       SqlText(select)));
-  const Json plan = Json::parse(text.value_or(""), nullptr, false);
+  const Json plan = ParsedOrDiscarded(text.value_or(""));
   const auto plans = plan.is_object() ? plan.find("plans") : plan.end();
   const bool is_plan = plans != plan.end() && plans->size() == 1 &&
                        TextAt(plans->front(), "type").starts_with("LOGICAL_");

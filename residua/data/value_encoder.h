@@ -25,7 +25,7 @@ struct AttributeReport {
 };
 
 // Which values stop a measurement. Whoever sees it stop learns that there is such a value. If all
-// are false, nothing that a row contains stops a measurement.
+// are false, nothing that a row contains stops a measurement (but see mass_drop.h).
 struct StoppingValues {
   bool outside = false;     // beyond the integers or dates, or between integers; not listed
   bool unreadable = false;  // text, where numbers or dates are counted

@@ -2,49 +2,21 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 
-#include "residua/measure/counting_plan.h"
-#include "residua/measure/encoded_table.h"
+#include "residua/base/threads.h"
+#include "residua/data/mass_drop.h"
+#include "residua/draft/release_cost.h"
 #include "residua/measure/measure.h"
 #include "residua/select/select.h"
 
 namespace residua {
 namespace {
 
-// Rough figures, for a person who decides whether to wait; measured on two cores of 2020.
-constexpr double kSecondsPerCountedRow = 1.2e-9;
-constexpr double kSecondsPerCell = 2e-7;  // noise, files and tables, for each cell of each table
-constexpr double kBytesPerCell = 24;      // counts, noisy values and estimates of the largest table
-constexpr double kBytesAtStart = 1e8;     // the program, DuckDB and its buffers
-constexpr double kMostBytesBuffered = 1e9;  // of the tables that are held at once
+using Clock = std::chrono::steady_clock;
 
-void Predict(const Plan& plan, double reading_seconds, SpecCheck* check) {
-  const int64_t num_rows = check->report.num_rows_read;
-  const std::vector<AttributeSet> sets = MeasuredSets(plan);
-  double row_bytes = 0;
-  for (const Attribute& attribute : plan.domain.attributes()) {
-    row_bytes +=
-        std::visit([](const auto& column) { return static_cast<double>(sizeof(column.front())); },
-                   CodeColumn(EmptyCodeColumn(attribute)));
-  }
-  double largest = 0;
-  double num_cells = 0;
-  for (const AttributeSet& set : sets) {
-    const auto cells = static_cast<double>(NumCellsInMemory(plan.domain, set));
-    largest = std::max(largest, cells);
-    num_cells += cells;
-  }
-  check->memory_bytes =
-      kBytesAtStart + row_bytes * static_cast<double>(num_rows) +
-      std::max(kBytesPerCell * largest, std::min(kMostBytesBuffered, kBytesPerCell * num_cells));
-  const auto num_counted =
-      static_cast<double>(PlanCounting(plan.domain, sets, num_rows, 1000000).size());
-  check->seconds = reading_seconds +
-                   num_counted * static_cast<double>(num_rows) * kSecondsPerCountedRow +
-                   num_cells * kSecondsPerCell;
-}
-
-std::vector<Error> Obstacles(const Plan& plan, const std::string& name, const ReadReport& report) {
+std::vector<Error> Obstacles(const Plan& plan, const std::string& name, const DataSource& data,
+                             const ReadReport& report) {
   std::vector<Error> obstacles;
   const auto try_to = [&](const auto& check) {
     try {
@@ -56,6 +28,7 @@ std::vector<Error> Obstacles(const Plan& plan, const std::string& name, const Re
   for (const AttributeReport& attribute : report.attributes) {
     if (attribute.first_error) obstacles.push_back(*attribute.first_error);
   }
+  if (const auto drop = FindMassDrop(report, plan.domain, data)) obstacles.push_back(*drop);
   try_to([&] { CheckDomainIsPublic(plan.domain); });
   if (obstacles.empty()) {
     try_to([&] { MeasurablePlan(VerifiedPlan(plan), report.num_rows_read, {}); });
@@ -65,16 +38,60 @@ std::vector<Error> Obstacles(const Plan& plan, const std::string& name, const Re
 
 }  // namespace
 
-SpecCheck CheckSpec(const Spec& spec, const std::string& name, const DataSource& data,
+int64_t NumRowsCounted(const ReadReport& report) {
+  return report.num_rows_read - report.num_rows_dropped - report.num_rows_without_identifier -
+         report.num_rows_over;
+}
+
+std::vector<RowsKept> RowsKeptByMaxRows(const ReadReport& report, int64_t max_rows) {
+  if (report.identifiers_by_rows.empty()) return {};
+  const int64_t most = report.identifiers_by_rows.rbegin()->first;
+  // 1, 2, 5, 10, 20, ..., up to the first that keeps all, and the one asked for.
+  std::set<int64_t> choices = {max_rows};
+  for (int64_t ten = 1;; ten *= 10) {
+    for (const int64_t choice : {ten, 2 * ten, 5 * ten}) {
+      choices.insert(choice);
+      if (choice >= most) break;
+    }
+    if (5 * ten >= most) break;
+  }
+  std::vector<RowsKept> kept;
+  for (const int64_t choice : choices) {
+    kept.push_back({choice, 0});
+    for (const auto& [rows, identifiers] : report.identifiers_by_rows) {
+      kept.back().num_rows += std::min(rows, choice) * identifiers;
+    }
+  }
+  return kept;
+}
+
+SpecCheck CheckPlan(const Plan& plan, const std::string& name, const DataSource& data,
                     const RowProgress& on_rows) {
   SpecCheck check;
-  check.plan = Select(RequestOf(spec));
-  const auto start = std::chrono::steady_clock::now();
-  check.report = SurveyTable(data, spec.domain, spec.protection, on_rows);
-  const std::chrono::duration<double> reading = std::chrono::steady_clock::now() - start;
-  Predict(check.plan, reading.count(), &check);
-  check.obstacles = Obstacles(check.plan, name, check.report);
+  check.plan = plan;
+  const auto start = Clock::now();
+  check.report = SurveyTable(data, plan.domain, plan.protection, on_rows);
+  const std::chrono::duration<double> reading = Clock::now() - start;
+  double num_identifiers = 0;
+  for (const auto& [rows, identifiers] : check.report.identifiers_by_rows) {
+    num_identifiers += static_cast<double>(identifiers);
+  }
+  const ReleaseSize size =
+      SizeOfRelease(check.plan, static_cast<double>(check.report.num_rows_read), num_identifiers);
+  check.memory_bytes = PredictMemoryBytes(size);
+  check.seconds = reading.count() + PredictSeconds(size, Threads(0).count());
+  check.obstacles = Obstacles(check.plan, name, data, check.report);
   check.better_alone = FindBetterAlone(check.plan, PredictErrors(check.plan));
+  return check;
+}
+
+SpecCheck CheckSpec(const Spec& spec, const std::string& name, const DataSource& data,
+                    const RowProgress& on_rows) {
+  const auto start = Clock::now();
+  const Plan plan = Select(RequestOf(spec));
+  const std::chrono::duration<double> planning = Clock::now() - start;
+  SpecCheck check = CheckPlan(plan, name, data, on_rows);
+  check.seconds += planning.count();  // a release plans as well
   return check;
 }
 

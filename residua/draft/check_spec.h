@@ -14,12 +14,29 @@ namespace residua {
 struct SpecCheck {
   Plan plan;  // that a release would follow
   ReadReport report;
-  double memory_bytes = 0;       // that a release will take, roughly
-  double seconds = 0;            // likewise
+  double memory_bytes = 0;       // that a release will take, within a factor of two or so
+  double seconds = 0;            // likewise, on a machine with nothing else to do
   std::vector<Error> obstacles;  // each would stop a release
   BetterAlone better_alone;
 };
 
+// The rows that a release counts: not left out by a policy, an identifier or its `max_rows`.
+int64_t NumRowsCounted(const ReadReport& report);
+
+// The rows that would be counted with other choices of `max_rows`: a few round numbers up to the
+// first that leaves out none, and the one given. Empty without an identifier.
+struct RowsKept {
+  int64_t max_rows = 0;
+  int64_t num_rows = 0;
+
+  bool operator==(const RowsKept&) const = default;
+};
+std::vector<RowsKept> RowsKeptByMaxRows(const ReadReport& report, int64_t max_rows);
+
+// Tries a plan on its data and spends nothing; `name` is what messages call it. `on_rows` is called
+// now and then with the number of rows read so far.
+SpecCheck CheckPlan(const Plan& plan, const std::string& name, const DataSource& data,
+                    const RowProgress& on_rows = {});
 // Tries the spec on its data and spends nothing. The spec has a target; `name` is what messages
 // call it. `on_rows` is called now and then with the number of rows read so far.
 SpecCheck CheckSpec(const Spec& spec, const std::string& name, const DataSource& data,

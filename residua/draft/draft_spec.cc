@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -16,7 +17,9 @@
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
 #include "residua/base/shown_text.h"
+#include "residua/base/stop.h"
 #include "residua/base/toml_text.h"
+#include "residua/data/arrow_stream.h"
 #include "residua/data/relation.h"
 #include "residua/draft/column_summary.h"
 #include "residua/draft/round_cuts.h"
@@ -33,8 +36,9 @@ constexpr int64_t kMaxIntegers = 1000;
 constexpr int64_t kMinAllDifferent = 10;
 // Dates are counted by the shortest period that has at most this many.
 constexpr int64_t kMaxPeriods = 100;
-// On average an identifier has at least and at most this many rows.
+// On average an identifier has at least and at most this many rows; fewer if its name fits.
 constexpr double kLeastRowsOfEach = 1.5;
+constexpr double kLeastRowsOfEachNamed = 1.05;
 constexpr double kMostRowsOfEach = 1000;
 // A workload above this is slow to publish, and has more cells than most data has rows.
 constexpr int64_t kMaxCells = 10'000'000;
@@ -189,7 +193,71 @@ void AddChunk(const DuckDbChunk& chunk, int k, Column* column) {
   RESIDUA_CHECK(false);
 }
 
-std::vector<Column> Summarize(const std::string& path) {
+void CheckAnyIsRead(const std::string& file, const std::vector<Column>& columns) {
+  if (std::ranges::any_of(columns, &Column::IsRead)) return;
+  Fail(ErrorKind::kBadInput,
+       "{}: no column can be read; each needs a name of its own and plain values", file);
+}
+
+// Reads the columns of the relation whose values can be read, once. `file` names the data.
+void ReadColumns(const std::string& file, DuckDbConnection* connection, const std::string& from,
+                 const std::stop_token& stop, std::vector<Column>* columns) {
+  std::vector<Column*> read;
+  std::vector<std::string> selected;
+  for (Column& column : *columns) {
+    if (!column.IsRead()) continue;
+    read.push_back(&column);
+    selected.push_back(fmt::format("CAST({} AS {})", column.expression, ReadAs(column.type)));
+  }
+  int64_t num_rows = 0;
+  connection->Stream(fmt::format("SELECT {} FROM {}", fmt::join(selected, ", "), from),
+                     [&](const DuckDbChunk& chunk) {
+                       CheckNotStopped(stop);
+                       num_rows += chunk.num_rows();
+                       for (size_t k = 0; k < read.size(); ++k)
+                         AddChunk(chunk, static_cast<int>(k), read[k]);
+                     });
+  if (num_rows == 0) {
+    Fail(ErrorKind::kBadInput,
+         "{}: there are no rows to look at; name a file that has some, or write the spec by hand",
+         file);
+  }
+}
+
+// The columns of a stream, whose types DuckDB tells without reading a row.
+std::vector<Column> ColumnsOf(const std::string& file, ArrowArrayStream* rows) {
+  const std::vector<std::string> names = ColumnNamesOf(rows);
+  if (names.empty()) return {};
+  std::vector<size_t> all(names.size());
+  std::iota(all.begin(), all.end(), size_t{0});
+  ArrowProjection whole(rows, all);
+  DuckDbConnection connection = DuckDbConnection::InMemory(file, "");
+  connection.ViewArrow("rows_in_memory", whole.stream());
+  // DuckDB renames columns whose names it cannot tell apart; those of the stream count.
+  Relation relation = NamedRelation(connection, "rows_in_memory");
+  for (size_t k = 0; k < names.size(); ++k) relation.columns[k].name = names[k];
+  return ColumnsOf(relation);
+}
+
+std::vector<Column> Summarize(ArrowArrayStream* rows, const std::stop_token& stop) {
+  const std::string file = "the data";
+  std::vector<Column> columns = ColumnsOf(file, rows);
+  CheckAnyIsRead(file, columns);
+  std::vector<size_t> read;
+  for (size_t k = 0; k < columns.size(); ++k) {
+    if (columns[k].IsRead()) read.push_back(k);
+  }
+  // Of fewer columns, DuckDB may rename others.
+  ArrowProjection projection(rows, read);
+  DuckDbConnection connection = DuckDbConnection::InMemory(file, "");
+  connection.ViewArrow("rows_in_memory", projection.stream());
+  const Relation relation = NamedRelation(connection, "rows_in_memory");
+  for (size_t k = 0; k < read.size(); ++k) columns[read[k]].expression = relation.expressions[k];
+  ReadColumns(file, &connection, relation.from, stop, &columns);
+  return columns;
+}
+
+std::vector<Column> Summarize(const std::string& path, const std::stop_token& stop) {
   CheckIsFile(path);
   const FileFormat format = FormatOf(path);
   const std::string file = ShownText(path);
@@ -207,30 +275,9 @@ std::vector<Column> Summarize(const std::string& path) {
       break;
   }
   std::vector<Column> columns = ColumnsOf(relation);
-  std::vector<Column*> read;
-  std::vector<std::string> selected;
+  CheckAnyIsRead(file, columns);
   if (format == FileFormat::kJson) relation.from = UseJsonText(path, &columns);
-  for (Column& column : columns) {
-    if (!column.IsRead()) continue;
-    read.push_back(&column);
-    selected.push_back(fmt::format("CAST({} AS {})", column.expression, ReadAs(column.type)));
-  }
-  if (read.empty()) {
-    Fail(ErrorKind::kBadInput,
-         "{}: no column can be read; each needs a name of its own and plain values", file);
-  }
-  int64_t num_rows = 0;
-  connection.Stream(fmt::format("SELECT {} FROM {}", fmt::join(selected, ", "), relation.from),
-                    [&](const DuckDbChunk& chunk) {
-                      num_rows += chunk.num_rows();
-                      for (size_t k = 0; k < read.size(); ++k)
-                        AddChunk(chunk, static_cast<int>(k), read[k]);
-                    });
-  if (num_rows == 0) {
-    Fail(ErrorKind::kBadInput,
-         "{}: there are no rows to look at; name a file that has some, or write the spec by hand",
-         file);
-  }
+  ReadColumns(file, &connection, relation.from, stop, &columns);
   return columns;
 }
 
@@ -264,7 +311,9 @@ bool IsLikeIdentifier(const Column& column) {
   }
   const double num_different = summary.num_different();
   const double rows_of_each = static_cast<double>(summary.num_values()) / num_different;
-  return num_different > ColumnSummary::kMaxListed && rows_of_each >= kLeastRowsOfEach &&
+  const double least =
+      IsNamedLikeIdentifier(column.name) ? kLeastRowsOfEachNamed : kLeastRowsOfEach;
+  return num_different > ColumnSummary::kMaxListed && rows_of_each >= least &&
          rows_of_each <= kMostRowsOfEach;
 }
 
@@ -288,6 +337,10 @@ std::string ReasonLeftOut(const Column& column) {
                               "publicly known.");
   }
   if (summary.is_constant()) return "it has one value, which needs no attribute.";
+  if (summary.is_number() && IsLikeIdentifier(column)) {
+    return "it seems to say whose row it is. If so, name it as identifier in [privacy]; if it is a "
+           "quantity, give it cuts.";
+  }
   if (summary.is_other_date() && !summary.is_date()) {
     return "it seems to hold dates that are not written like 2013-01-31, and whether the day or "
            "the "
@@ -436,10 +489,8 @@ std::string DraftWorkload(const std::vector<std::string>& names, int64_t num_cel
   return text + "marginals = \"<=2\"\n";
 }
 
-}  // namespace
-
-std::string DraftSpec(const std::string& path, const std::string& source) {
-  const std::vector<Column> columns = Summarize(path);
+// `source` is the entry that names the data, or empty.
+std::string DraftOf(const std::vector<Column>& columns, const std::string& source) {
   std::string attributes;
   std::vector<std::string> names;
   int64_t num_cells = 1;  // of the tables of at most two attributes
@@ -460,6 +511,7 @@ std::string DraftSpec(const std::string& path, const std::string& source) {
     attributes += "\n" + Comment("No column can be drafted; describe at least one, as in");
     attributes += "# [attributes.sex]\n# values = [\"female\", \"male\"]\n";
   }
+  const std::string data = source + DraftNullValues(columns);
   return Comment(
              "Drafted by residua init: a start, to be edited. It was read from the data; do not "
              "publish it.") +
@@ -470,9 +522,19 @@ std::string DraftSpec(const std::string& path, const std::string& source) {
              "without looking at the data, then remove its line check = \"{}\". residua release "
              "and residua measure refuse the spec until then.",
              kReadFromData)) +
-         fmt::format("\n[data]\nsource = {}\n{}\n{}{}\n{}", TomlString(source),
-                     DraftNullValues(columns), DraftPrivacy(columns), attributes,
-                     DraftWorkload(names, num_cells));
+         fmt::format("\n{}{}{}\n{}", data.empty() ? "" : "[data]\n" + data + "\n",
+                     DraftPrivacy(columns), attributes, DraftWorkload(names, num_cells));
+}
+
+}  // namespace
+
+std::string DraftSpec(const std::string& path, const std::string& source,
+                      const std::stop_token& stop) {
+  return DraftOf(Summarize(path, stop), fmt::format("source = {}\n", TomlString(source)));
+}
+
+std::string DraftSpec(ArrowArrayStream* rows, const std::stop_token& stop) {
+  return DraftOf(Summarize(rows, stop), "");
 }
 
 }  // namespace residua

@@ -1,6 +1,10 @@
 #pragma once
 
+#include <stop_token>
 #include <string>
+
+// Of the Arrow C stream interface.
+struct ArrowArrayStream;
 
 namespace residua {
 
@@ -12,6 +16,11 @@ namespace residua {
 //
 // The file is read once, as measuring would read it (JSON a second time, for its names), in memory
 // that does not grow with its rows. Error{kBadInput} if it has no rows, or no column to read.
-std::string DraftSpec(const std::string& path, const std::string& source);
+// Error{kStopped} as of CheckNotStopped.
+std::string DraftSpec(const std::string& path, const std::string& source,
+                      const std::stop_token& stop = {});
+
+// The same of rows in memory. The spec names no data. Does not take ownership of the stream.
+std::string DraftSpec(ArrowArrayStream* rows, const std::stop_token& stop = {});
 
 }  // namespace residua

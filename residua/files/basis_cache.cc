@@ -1,20 +1,16 @@
 #include "residua/files/basis_cache.h"
 
-#include <nlohmann/json.hpp>
-
 #include "residua/base/error.h"
 #include "residua/base/version.h"
 #include "residua/files/digest.h"
 #include "residua/files/file.h"
-#include "residua/files/json_numbers.h"
 #include "residua/files/nesting.h"
 #include "residua/text/choice_text.h"
+#include "residua/text/json_text.h"
 #include "residua/text/workload_text.h"
 
 namespace residua {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kCacheFormat = "residua-basis-cache 1";
 
@@ -34,7 +30,7 @@ std::string KeyOf(const SelectRequest& request) {
   for (const WeightedMarginal& marginal : request.workload.marginals) {
     json["marginals"].push_back({marginal.attributes, marginal.weight});
   }
-  return Sha256(json.dump());
+  return Sha256(JsonLine(json));
 }
 
 // The file's entries by key; empty if it does not exist or is damaged.
@@ -43,13 +39,13 @@ Json ReadEntries(const std::filesystem::path& path) {
   const std::string text = ReadFile(path);
   try {
     CheckJsonNesting(text);
-    Json json = Json::parse(text);
+    Json json = ParseJson(text);
     const Json entries = json.at("entries");
-    if (json.at("format") == kCacheFormat && json.at("digest") == Sha256(entries.dump()) &&
+    if (json.at("format") == kCacheFormat && json.at("digest") == Sha256(JsonLine(entries)) &&
         entries.is_object()) {
       return entries;
     }
-  } catch (const nlohmann::json::exception&) {
+  } catch (const Json::exception&) {
     return Json::object();
   } catch (const Error&) {
     return Json::object();
@@ -82,7 +78,7 @@ std::vector<ResidualMatrix> FindBases(const std::filesystem::path& path,
       }
     }
     return matrices;
-  } catch (const nlohmann::json::exception&) {
+  } catch (const Json::exception&) {
     return {};
   } catch (const std::out_of_range&) {
     return {};
@@ -106,9 +102,9 @@ void KeepBases(const std::filesystem::path& path, const SelectRequest& request, 
   entries[KeyOf(request)] = std::move(list);
   Json json;
   json["format"] = kCacheFormat;
-  json["digest"] = Sha256(entries.dump());
+  json["digest"] = Sha256(JsonLine(entries));
   json["entries"] = std::move(entries);
-  WriteFileAtomically(path, json.dump() + "\n");
+  WriteFileAtomically(path, JsonLine(json) + "\n");
 }
 
 }  // namespace residua

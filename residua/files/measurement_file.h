@@ -3,44 +3,52 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <string>
+#include <span>
+#include <vector>
 
-#include "residua/files/parquet_writer.h"
 #include "residua/files/plan_file.h"
 #include "residua/measure/measurements.h"
+#include "residua/reconstruct/residual_index.h"
 
 namespace residua {
 
-// A measurement as it is stored: one Parquet file with the plan embedded, complete by itself. Each
-// attribute set has a row, or several where its values are many; each row carries a digest of
-// itself and of the plan. docs/formats.md describes every column.
+class FileInProgress;
+
+// A measurement as it is stored: one Parquet file with the plan embedded, complete by itself. One
+// row per value, set after set, in row groups that follow from the plan; each row group has a
+// digest, and so has the footer. docs/formats.md describes every column.
 //
 // What is published is a function of the plan and the noisy values: sets must come in the order of
-// MeasuredSets, and their values are written InLeastWidth whatever width they come in. A writer
-// belongs to one thread at a time.
+// MeasuredSets, and the width of what is written follows from the values, whatever width they come
+// in. A writer belongs to one thread at a time, and holds no more than 2^20 values.
 class MeasurementWriter {
  public:
   MeasurementWriter(const std::filesystem::path& path, const PlanFile& plan);
+  MeasurementWriter(const MeasurementWriter&) = delete;
+  MeasurementWriter& operator=(const MeasurementWriter&) = delete;
+  ~MeasurementWriter();
 
+  // Error{kBadInput} unless it is the next set of the plan, with all its values and its noise.
   void Write(const NoisyResidual& residual);
-  // The file is in place when this returns.
+
+  // The same piece by piece, for sets that do not fit into memory: Begin, then Append all values of
+  // the set in their order, in pieces of any size and width. The file does not show the pieces. The
+  // noise and the scale are the plan's. Begin is Error{kBadInput} for a set whose turn it is not;
+  // Append for more values than the set has.
+  void Begin(const AttributeSet& set);
+  void Append(std::span<const int64_t> values);
+  void Append(std::span<const Int128> values);
+
+  // The file is in place when this returns. Error{kBadInput} if a value is missing.
   void Finish();
-  // In place of Finish, as of ParquetWriter.
+  // In place of Finish: the file is complete and synced under its temporary name, and the caller
+  // puts it in place or discards it.
   void Complete();
-  FileInProgress& file() { return writer_.file(); }
+  FileInProgress& file();
 
  private:
-  template <typename Value>
-  void WriteValues(const NoisyResidual& residual, const std::vector<Value>& values);
-  void Flush();
-
-  std::string plan_digest_;
-  ParquetWriter writer_;
-  ParquetBatch batch_;
-  Domain domain_;
-  int64_t batch_values_ = 0;
-  int64_t num_sets_ = 0;
-  AttributeSet last_set_;
+  class Rows;
+  std::unique_ptr<Rows> rows_;
 };
 
 // A measurement file to read. It belongs to one thread at a time; threads may each open the file.
@@ -50,28 +58,40 @@ class MeasurementFile {
   // version, Error{kRefused} if its plan was changed, or if it claims to hold more than its plan
   // measures: a file of a few bytes may claim to hold any number of them.
   explicit MeasurementFile(const std::filesystem::path& path);
+  MeasurementFile(MeasurementFile&&) noexcept;
+  ~MeasurementFile();
 
-  const PlanFile& plan_file() const { return plan_; }
-  const Plan& plan() const { return plan_.plan; }
+  const PlanFile& plan_file() const;
+  const Plan& plan() const { return plan_file().plan; }
 
   // Passes on every residual, in the file's order, holding one at a time. Whatever was changed, cut
   // or is missing is Error{kRefused}, at the latest when all have been read.
   void ForEach(const std::function<void(NoisyResidual&&)>& visit) const;
 
-  // The same without the values, holding a row at a time: for files that nobody vouches for.
+  // Passes on the residuals of these sets, in the file's order. Of a file of format 2 only the row
+  // groups that hold them are read and checked. A set that was not measured is Error{kBadInput}.
+  void ForEachOf(std::vector<AttributeSet> sets,
+                 const std::function<void(NoisyResidual&&)>& visit) const;
+
+  // Passes on the noise of every set, and holds little at a time: for files that nobody vouches
+  // for. Everything is checked.
   void ForEachNoise(
       const std::function<void(const AttributeSet&, const Rational& noise_variance)>& visit) const;
 
   // All of them at once.
   Measurements ReadAll() const;
 
- private:
-  void Read(bool with_values, const std::function<void(NoisyResidual&&)>& visit) const;
+  // Of a large set of a file of format 2: whether it can be read piece by piece; whether some value
+  // does not fit 64 bits; and its values in their order, up to 2^20 at a time, in 64 bits where all
+  // of them fit.
+  bool HasPieces(const AttributeSet& set) const;
+  bool IsWide(const AttributeSet& set) const;
+  void ForEachPiece(const AttributeSet& set,
+                    const std::function<void(ResidualValues)>& visit) const;
 
-  std::filesystem::path path_;
-  PlanFile plan_;
-  std::string plan_digest_;
-  int64_t version_ = 0;  // of the format
+ private:
+  class Contents;
+  std::unique_ptr<Contents> contents_;
 };
 
 // Whether the file begins as Parquet files do.

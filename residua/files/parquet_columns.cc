@@ -8,6 +8,9 @@
 
 #include "residua/base/error.h"
 #include "residua/base/version.h"
+#include "residua/files/packed_integers.h"
+#include "residua/files/parquet_reader.h"
+#include "residua/files/thrift.h"
 
 namespace residua {
 namespace {
@@ -20,88 +23,11 @@ constexpr std::string_view kParquetMagic = "PAR1";
 constexpr size_t kMaxBoundBytes = 64;
 
 // The numbers that the Parquet format gives to what is used here.
-enum class PhysicalType { kInt64 = 2, kDouble = 5, kByteArray = 6 };
-enum class PageType { kData = 0, kDictionary = 2 };
-enum class PageEncoding { kPlain = 0, kRle = 3, kRleDictionary = 8 };
+enum class PhysicalType { kInt64 = 2, kDouble = 5, kByteArray = 6, kFixedLength = 7 };
 constexpr int kUncompressed = 0;
 constexpr int kUtf8 = 0;
-
-// Parquet's headers and footer are structs in Thrift's compact protocol.
-class ThriftText {
- public:
-  void Number(int field, int64_t value, bool is_64_bits = false) {
-    Header(field, is_64_bits ? kI64 : kI32);
-    Varint(ZigZag(value));
-  }
-  void Long(int field, int64_t value) { Number(field, value, /*is_64_bits=*/true); }
-  void Text(int field, std::string_view text) {
-    Header(field, kBinary);
-    Bytes(text);
-  }
-  template <typename Fields>
-  void Struct(int field, const Fields& fields) {
-    Header(field, kStruct);
-    Nested(fields);
-  }
-  // Calls element(k) for each, which writes its fields.
-  template <typename Element>
-  void Structs(int field, size_t count, const Element& element) {
-    List(field, count, kStruct);
-    for (size_t k = 0; k < count; ++k) Nested([&] { element(k); });
-  }
-  void Numbers(int field, std::span<const int> values) {
-    List(field, values.size(), kI32);
-    for (const int value : values) Varint(ZigZag(value));
-  }
-  void OneText(int field, std::string_view text) {
-    List(field, 1, kBinary);
-    Bytes(text);
-  }
-  // The whole, when all its fields are written.
-  std::string Take() {
-    text_ += '\0';
-    return std::move(text_);
-  }
-
- private:
-  enum Type { kI32 = 5, kI64 = 6, kBinary = 8, kList = 9, kStruct = 12 };
-
-  static uint64_t ZigZag(int64_t value) {
-    return static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63);
-  }
-  void Varint(uint64_t value) {
-    for (; value >= 128; value >>= 7) text_ += static_cast<char>(value | 128);
-    text_ += static_cast<char>(value);
-  }
-  void Bytes(std::string_view text) {
-    Varint(text.size());
-    text_ += text;
-  }
-  // Fields come in the order of their numbers, at most 15 apart.
-  void Header(int field, Type type) {
-    text_ += static_cast<char>((field - last_field_) << 4 | type);
-    last_field_ = field;
-  }
-  void List(int field, size_t count, Type type) {
-    Header(field, kList);
-    if (count < 15) {
-      text_ += static_cast<char>(count << 4 | type);
-    } else {
-      text_ += static_cast<char>(15 << 4 | type);
-      Varint(count);
-    }
-  }
-  template <typename Fields>
-  void Nested(const Fields& fields) {
-    const int outer = std::exchange(last_field_, 0);
-    fields();
-    text_ += '\0';
-    last_field_ = outer;
-  }
-
-  std::string text_;
-  int last_field_ = 0;
-};
+constexpr int kDecimal = 5;
+constexpr int kDecimalDigits = 38;
 
 void AppendBytes(std::string* bytes, uint64_t value, size_t count) {
   for (size_t k = 0; k < count; ++k) bytes->push_back(static_cast<char>(value >> 8 * k));
@@ -137,17 +63,13 @@ class HybridRuns {
   std::string bytes;
 
  private:
-  void Varint(uint64_t value) {
-    for (; value >= 128; value >>= 7) bytes += static_cast<char>(value | 128);
-    bytes += static_cast<char>(value);
-  }
   void Run(int64_t count, int64_t entry) {
-    Varint(static_cast<uint64_t>(count) << 1);
+    AppendVarint(static_cast<uint64_t>(count) << 1, &bytes);
     AppendBytes(&bytes, static_cast<uint64_t>(entry), static_cast<size_t>(bit_width_ + 7) / 8);
   }
   // `count` is a multiple of 8.
   void Pack(const EntryStretch& stretch, int64_t place, int64_t count) {
-    Varint(static_cast<uint64_t>(count / 8) << 1 | 1);
+    AppendVarint(static_cast<uint64_t>(count / 8) << 1 | 1, &bytes);
     int64_t entry = place / stretch.repeat % stretch.size;
     int64_t repeats_left = stretch.repeat - place % stretch.repeat;
     const auto num_bytes = static_cast<size_t>(count / 8 * bit_width_);
@@ -206,6 +128,16 @@ std::string ValidityOf(std::span<const EntryStretch> stretches) {
   return bytes + runs.bytes;
 }
 
+// 128 bits each, the highest byte first.
+std::string BigEndian(std::span<const Int128> values) {
+  std::string bytes(values.size_bytes(), '\0');
+  char* out = bytes.data();
+  for (const Int128 value : values) {
+    for (int shift = 120; shift >= 0; shift -= 8) *out++ = static_cast<char>(value >> shift);
+  }
+  return bytes;
+}
+
 // The entries of the rows that have one, after the number of bits of each.
 std::string EntriesOf(const DictionaryColumn& column) {
   const auto largest = static_cast<uint64_t>(std::max<int64_t>(column.dictionary->size - 1, 1));
@@ -226,6 +158,8 @@ PhysicalType PhysicalTypeOf(ParquetColumnType::Kind kind) {
       return PhysicalType::kDouble;
     case ParquetColumnType::Kind::kInteger:
       return PhysicalType::kInt64;
+    case ParquetColumnType::Kind::kDecimal:
+      return PhysicalType::kFixedLength;
   }
   RESIDUA_CHECK(false);
 }
@@ -253,14 +187,27 @@ ParquetDictionary DictionaryOf(std::span<const double> numbers) {
   return {std::string(BytesOf(numbers.data(), numbers.size_bytes())), std::ssize(numbers), "", ""};
 }
 
+ParquetDictionary DictionaryOf(std::span<const int64_t> numbers) {
+  ParquetDictionary dictionary{std::string(BytesOf(numbers.data(), numbers.size_bytes())),
+                               std::ssize(numbers), "", ""};
+  if (numbers.empty()) return dictionary;
+  const auto [least, greatest] = std::minmax_element(numbers.begin(), numbers.end());
+  dictionary.least = BytesOf(&*least, sizeof *least);
+  dictionary.greatest = BytesOf(&*greatest, sizeof *greatest);
+  return dictionary;
+}
+
 ParquetColumnsFile::ParquetColumnsFile(const std::filesystem::path& path,
                                        std::vector<ParquetColumnType> columns,
-                                       std::map<std::string, std::string> metadata)
-    : file_(path), columns_(std::move(columns)), metadata_(std::move(metadata)) {
-  Append(kParquetMagic);
+                                       std::map<std::string, std::string> metadata,
+                                       ParquetSeal seal)
+    : file_(path), columns_(std::move(columns)), metadata_(std::move(metadata)), seal_(seal) {
+  file_.Write(kParquetMagic);
+  num_bytes_ = std::ssize(kParquetMagic);
 }
 
 void ParquetColumnsFile::Append(std::string_view bytes) {
+  if (seal_ == ParquetSeal::kDigests) digest_.Add(bytes);
   file_.Write(bytes);
   num_bytes_ += std::ssize(bytes);
 }
@@ -274,6 +221,12 @@ ParquetColumnsFile::Chunk ParquetColumnsFile::WriteColumn(int64_t num_rows,
     chunk.data_offset = num_bytes_;
     Append(PageHeader(PageType::kData, bytes.size(), num_rows, encoding));
     Append(bytes);
+  };
+  // Of a column that is not a dictionary's, all rows have a value or none.
+  const auto validity = [&](bool has_values) {
+    if (!type.is_nullable) return std::string();
+    const EntryStretch all{.count = num_rows, .size = has_values ? 1 : 0};
+    return ValidityOf(std::span(&all, 1));
   };
   if (const auto* column = std::get_if<DictionaryColumn>(&values)) {
     for (const EntryStretch& stretch : column->stretches) {
@@ -297,10 +250,22 @@ ParquetColumnsFile::Chunk ParquetColumnsFile::WriteColumn(int64_t num_rows,
   } else if (const auto* doubles = std::get_if<std::span<const double>>(&values)) {
     RESIDUA_CHECK(std::ssize(*doubles) == num_rows);
     write_data(BytesOf(doubles->data(), doubles->size_bytes()), PageEncoding::kPlain);
+  } else if (const auto* integers = std::get_if<std::span<const int64_t>>(&values)) {
+    RESIDUA_CHECK(std::ssize(*integers) == num_rows);
+    write_data(BytesOf(integers->data(), integers->size_bytes()), PageEncoding::kPlain);
+  } else if (const auto* packed = std::get_if<PackedColumn>(&values)) {
+    RESIDUA_CHECK(std::ssize(packed->values) == num_rows);
+    std::string bytes = validity(true);
+    AppendPacked(packed->values, &bytes);
+    write_data(bytes, PageEncoding::kDeltaBinaryPacked);
+    chunk.is_packed = true;
+  } else if (const auto* wide = std::get_if<std::span<const Int128>>(&values)) {
+    RESIDUA_CHECK(std::ssize(*wide) == num_rows);
+    write_data(validity(true) + BigEndian(*wide), PageEncoding::kPlain);
   } else {
-    const auto& integers = std::get<std::span<const int64_t>>(values);
-    RESIDUA_CHECK(std::ssize(integers) == num_rows);
-    write_data(BytesOf(integers.data(), integers.size_bytes()), PageEncoding::kPlain);
+    RESIDUA_CHECK(type.is_nullable);
+    chunk.num_nulls = num_rows;
+    write_data(validity(false), PageEncoding::kPlain);
   }
   chunk.num_bytes = num_bytes_ - start;
   return chunk;
@@ -314,6 +279,9 @@ void ParquetColumnsFile::WriteRowGroup(int64_t num_rows,
     group.chunks.push_back(WriteColumn(num_rows, columns_[k], columns[k]));
   }
   row_groups_.push_back(std::move(group));
+  if (seal_ == ParquetSeal::kNone) return;
+  if (!group_digests_.empty()) group_digests_ += ' ';
+  group_digests_ += digest_.Take();
 }
 
 std::string ParquetColumnsFile::Footer() const {
@@ -321,14 +289,27 @@ std::string ParquetColumnsFile::Footer() const {
   footer.Number(1, 2);  // the format's version
   footer.Structs(2, columns_.size() + 1, [&](size_t k) {
     if (k == 0) {
-      footer.Text(4, "tables");
+      footer.Text(4, "residua");
       footer.Number(5, std::ssize(columns_));
       return;
     }
     const ParquetColumnType& column = columns_[k - 1];
+    const bool is_decimal = column.kind == ParquetColumnType::Kind::kDecimal;
     footer.Number(1, static_cast<int>(PhysicalTypeOf(column.kind)));
+    if (is_decimal) footer.Number(2, sizeof(Int128));
     footer.Number(3, column.is_nullable ? 1 : 0);
     footer.Text(4, column.name);
+    if (is_decimal) {
+      footer.Number(6, kDecimal);
+      footer.Number(7, 0);
+      footer.Number(8, kDecimalDigits);
+      footer.Struct(10, [&] {  // the same for newer readers
+        footer.Struct(5, [&] {
+          footer.Number(1, 0);
+          footer.Number(2, kDecimalDigits);
+        });
+      });
+    }
     if (column.kind != ParquetColumnType::Kind::kText) return;
     footer.Number(6, kUtf8);
     footer.Struct(10, [&] { footer.Struct(1, [] {}); });  // the same for newer readers
@@ -345,7 +326,8 @@ std::string ParquetColumnsFile::Footer() const {
       footer.Long(2, has_dictionary ? chunk.dictionary_offset : chunk.data_offset);
       footer.Struct(3, [&] {
         footer.Number(1, static_cast<int>(PhysicalTypeOf(columns_[k].kind)));
-        std::vector<int> encodings = {static_cast<int>(PageEncoding::kPlain)};
+        std::vector<int> encodings = {static_cast<int>(
+            chunk.is_packed ? PageEncoding::kDeltaBinaryPacked : PageEncoding::kPlain)};
         if (columns_[k].is_nullable) encodings.push_back(static_cast<int>(PageEncoding::kRle));
         if (has_dictionary) encodings.push_back(static_cast<int>(PageEncoding::kRleDictionary));
         footer.Numbers(2, encodings);
@@ -356,7 +338,8 @@ std::string ParquetColumnsFile::Footer() const {
         footer.Long(7, chunk.num_bytes);
         footer.Long(9, chunk.data_offset);
         if (has_dictionary) footer.Long(11, chunk.dictionary_offset);
-        if (columns_[k].kind != ParquetColumnType::Kind::kText) return;
+        const bool is_text = columns_[k].kind == ParquetColumnType::Kind::kText;
+        if (!is_text && !columns_[k].is_nullable && chunk.greatest.empty()) return;
         footer.Struct(12, [&] {
           footer.Long(3, chunk.num_nulls);
           if (chunk.greatest.empty()) return;
@@ -369,6 +352,10 @@ std::string ParquetColumnsFile::Footer() const {
     footer.Long(3, group.num_rows);
   });
   std::vector<std::pair<std::string, std::string>> metadata(metadata_.begin(), metadata_.end());
+  if (seal_ == ParquetSeal::kDigests) {
+    metadata.emplace_back(kRowGroupDigestsKey, group_digests_);
+    metadata.emplace_back(kFooterDigestKey, NoFooterDigest());
+  }
   footer.Structs(5, metadata.size(), [&](size_t k) {
     footer.Text(1, metadata[k].first);
     footer.Text(2, metadata[k].second);
@@ -379,14 +366,29 @@ std::string ParquetColumnsFile::Footer() const {
   return footer.Take();
 }
 
-void ParquetColumnsFile::Finish(Durability durability) {
+void ParquetColumnsFile::WriteFooter() {
   std::string footer = Footer();
+  if (seal_ == ParquetSeal::kDigests) {
+    const size_t place = footer.rfind(NoFooterDigest());
+    RESIDUA_CHECK(place != std::string::npos);
+    const std::string digest = Sha256(footer);
+    footer.replace(place, digest.size(), digest);
+  }
   const size_t size = footer.size();
   RESIDUA_CHECK(size <= std::numeric_limits<uint32_t>::max());
   AppendBytes(&footer, size, 4);
-  Append(footer);
-  Append(kParquetMagic);
+  file_.Write(footer);
+  file_.Write(kParquetMagic);
+}
+
+void ParquetColumnsFile::Finish(Durability durability) {
+  WriteFooter();
   file_.Commit(durability);
+}
+
+void ParquetColumnsFile::Complete() {
+  WriteFooter();
+  file_.Complete();
 }
 
 }  // namespace residua

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "residua/base/enum_texts.h"
@@ -13,16 +12,14 @@
 #include "residua/files/digest.h"
 #include "residua/files/file.h"
 #include "residua/files/format_version.h"
-#include "residua/files/json_numbers.h"
 #include "residua/files/nesting.h"
 #include "residua/privacy/conversion.h"
 #include "residua/text/choice_text.h"
+#include "residua/text/json_text.h"
 #include "residua/text/workload_text.h"
 
 namespace residua {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "residua-plan";
 // Format 2 has scales and the cost on the Gaussian curve.
@@ -79,7 +76,7 @@ std::vector<Entry> MatrixFromJson(const Json& json, int64_t num_columns, std::st
       } else {
         if (!entry.is_number()) {
           Fail(ErrorKind::kBadInput, "{} has the entry {}, which is no number", what,
-               ShownText(entry.dump()));
+               ShownText(JsonLine(entry)));
         }
         entries.push_back(entry.get<Entry>());
       }
@@ -409,7 +406,7 @@ PlanFile FromJson(const Json& json, bool is_first_format) {
 PlanFile ParsePlan(std::string_view text) {
   try {
     CheckJsonNesting(text);
-    Json json = Json::parse(text);
+    Json json = ParseJson(text);
     if (!json.is_object() || json.value("format", "") != kFormat) {
       Fail(ErrorKind::kBadInput, "this is not a plan; {}", Phrase{Phrase::Kind::kMakePlan});
     }
@@ -417,7 +414,7 @@ PlanFile ParsePlan(std::string_view text) {
     CheckFormatVersion("plan", version, kFirstFormatVersion, kFormatVersion);
     const std::string digest = json.at("digest").get<std::string>();
     json.erase("digest");
-    if (Sha256(json.dump()) != digest) {
+    if (Sha256(JsonLine(json)) != digest) {
       Fail(ErrorKind::kRefused,
            "the plan was changed after it was written (its digest does not fit); plan again");
     }
@@ -435,7 +432,7 @@ PlanFile ParsePlan(std::string_view text) {
       }
     }
     return file;
-  } catch (const nlohmann::json::exception& error) {
+  } catch (const Json::exception& error) {
     const std::string_view what = error.what();  // "[json.exception...] explanation"
     Fail(ErrorKind::kBadInput, "is not a plan, or incomplete; {} ({})",
          Phrase{Phrase::Kind::kMakePlan}, what.substr(std::min(what.size(), what.find("] ") + 2)));
@@ -472,19 +469,19 @@ std::string ToJson(const PlanFile& file, std::string_view tool_version,
   json["classes"] = plan.classes.members;
   json["bases"] = BasesToJson(plan);
   json["mechanisms"] = MechanismsToJson(plan);
-  json["digest"] = Sha256(json.dump());
+  json["digest"] = Sha256(JsonLine(json));
   // One mechanism a line keeps the file readable and its differences short.
   std::string text = "{\n";
   for (const auto& [key, value] : json.items()) {
-    text += fmt::format("  {}: ", Json(key).dump());
+    text += fmt::format("  {}: ", JsonLine(Json(key)));
     if (value.is_array() && !value.empty() && value.front().is_structured()) {
       text += "[\n";
       for (const Json& item : value) {
-        text += fmt::format("    {}{}\n", item.dump(), &item == &value.back() ? "" : ",");
+        text += fmt::format("    {}{}\n", JsonLine(item), &item == &value.back() ? "" : ",");
       }
       text += "  ]";
     } else {
-      text += value.dump();
+      text += JsonLine(value);
     }
     text += key == "digest" ? "\n" : ",\n";
   }

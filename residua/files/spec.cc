@@ -4,6 +4,7 @@
 #include "residua/base/error.h"
 #include "residua/base/number_text.h"
 #include "residua/basis/query_matrix.h"
+#include "residua/data/database_url.h"
 #include "residua/data/null_values.h"
 #include "residua/files/file.h"
 #include "residua/files/matrix_file.h"
@@ -60,6 +61,7 @@ class SpecReader : TomlReader {
     if (!data.database.empty() && data.query.empty()) {
       FailAt(table, "data.database", "needs a query = \"SELECT ...\" beside it");
     }
+    CheckDatabaseUrl(data.database);
     if (!data.query.empty() && data.database.empty() && data.source.empty()) {
       FailAt(table, "data.query",
              "needs source = \"FILE\" or database = \"FILE.duckdb\" beside it");
@@ -338,8 +340,12 @@ class SpecReader : TomlReader {
     throw Named(fault->error, *node, Join(path, fault->setting));
   }
 
+  // A list of names, or one text with commas between them; "total" is the table without attributes.
   AttributeSet ReadSet(const toml::node& node, const Domain& domain) const {
     return At(node, "workload.tables", [&] {
+      if (node.is_string()) {
+        return ParseAttributeSet(String(node, "workload.tables"), domain);
+      }
       std::vector<int> indices;
       for (const toml::node& item : Array(node, "workload.tables")) {
         indices.push_back(FindAttribute(domain, String(item, "workload.tables")));
@@ -482,8 +488,8 @@ DataReference Rebase(const DataReference& data, const std::filesystem::path& fro
                                       std::filesystem::absolute(to))
         .string();
   };
-  return {rebase(data.source), rebase(data.database), data.query, rebase(data.ledger),
-          data.null_values};
+  return {rebase(data.source), RebasedDatabase(data.database, rebase), data.query,
+          rebase(data.ledger), data.null_values};
 }
 
 Spec ReadSpec(const std::filesystem::path& path) {

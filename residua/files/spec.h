@@ -22,6 +22,8 @@ struct DataReference {
   std::string ledger;
   std::vector<std::string> null_values = {};
   bool empty() const { return source.empty() && query.empty(); }
+  // What may be published of it: how texts are read, and nothing of where the data is.
+  DataReference WithoutPlaces() const { return {"", "", "", "", null_values}; }
   bool operator==(const DataReference&) const = default;
 };
 

@@ -33,6 +33,15 @@ std::string CsvField(const std::string& text) {
   return quoted + '"';
 }
 
+// What is missing is an empty field. R, pandas and DuckDB all read Inf.
+std::string ValueField(double value) {
+  if (std::isnan(value)) return "";
+  if (std::isinf(value)) return value < 0 ? "-Inf" : "Inf";
+  return fmt::format("{}", value);
+}
+std::string ValueField(int64_t value) { return fmt::format("{}", value); }
+std::string ValueField(const std::string& value) { return CsvField(value); }
+
 // The decimals of all numbers of the table; nothing for all digits.
 std::optional<int> DecimalsOf(const TableLayout& layout, const PublishedTable& table) {
   if (layout.digits == TableDigits::kFull) return std::nullopt;
@@ -70,11 +79,11 @@ class CsvTableRows {
     }
   }
 
-  // Rows first to last, without `last`, in place of what `text` was.
+  // Rows first to last of the piece, without `last`, in place of what `text` was.
   void Format(int64_t first, int64_t last, std::string* text) const {
     // The places of the first row along each axis.
     std::vector<size_t> place(axes_.size());
-    auto rest = static_cast<size_t>(first);
+    auto rest = static_cast<size_t>(table_.first + first);
     for (size_t k = axes_.size(); k-- > 0; rest /= axes_[k]->size()) {
       place[k] = rest % axes_[k]->size();
     }
@@ -147,32 +156,43 @@ class CsvTableRows {
 
 std::string CsvHeader(const TableLayout& layout, const PublishedTable& table) {
   std::string header;
-  for (const int i : table.attributes) {
-    header += CsvField(layout.names.columns[static_cast<size_t>(i)]) + ',';
+  for (const int attribute : table.attributes) {
+    const auto i = static_cast<size_t>(attribute);
+    header += CsvField(layout.names.columns[i]) + ',';
+    for (const CompanionColumn& companion : layout.CompanionsAt(i)) {
+      header += CsvField(companion.name) + ',';
+    }
   }
   return fmt::format("{}{}\n", header, fmt::join(NumberColumnsOf(layout.columns), ","));
 }
 
 }  // namespace
 
-std::vector<std::vector<std::string>> CsvLabels(
-    const std::vector<std::vector<std::string>>& labels) {
-  std::vector<std::vector<std::string>> fields = labels;
-  for (auto& axis : fields) {
-    for (std::string& label : axis) label = CsvField(label);
+std::vector<std::vector<std::string>> CsvLabels(const TableLayout& layout) {
+  std::vector<std::vector<std::string>> fields = layout.labels;
+  for (size_t i = 0; i < fields.size(); ++i) {
+    for (size_t k = 0; k < fields[i].size(); ++k) {
+      fields[i][k] = CsvField(fields[i][k]);
+      for (const CompanionColumn& companion : layout.CompanionsAt(i)) {
+        fields[i][k] += ',';
+        fields[i][k] +=
+            std::visit([&](const auto& values) { return ValueField(values[k]); }, companion.values);
+      }
+    }
   }
   return fields;
 }
 
-void WriteCsvTable(const std::filesystem::path& path, const TableLayout& layout,
-                   const std::vector<std::vector<std::string>>& csv_labels,
-                   const PublishedTable& table, Threads* threads) {
-  FileInProgress file(path);
-  file.Write(CsvHeader(layout, table));
-  const CsvTableRows rows(layout, csv_labels, table);
+CsvTable::CsvTable(const std::filesystem::path& path, const TableLayout& layout,
+                   const std::vector<std::vector<std::string>>& csv_labels, Threads* threads)
+    : file_(path), layout_(layout), csv_labels_(csv_labels), threads_(threads) {}
+
+void CsvTable::Add(const PublishedTable& table) {
+  if (table.first == 0) file_.Write(CsvHeader(layout_, table));
+  const CsvTableRows rows(layout_, csv_labels_, table);
   const int64_t num_rows = std::ssize(table.estimates);
   // As many at once as keep the threads busy.
-  std::vector<std::string> texts(static_cast<size_t>(4 * threads->count()));
+  std::vector<std::string> texts(static_cast<size_t>(4 * threads_->count()));
   for (int64_t first = 0; first < num_rows;) {
     const int64_t left = (num_rows - first + kStretchRows - 1) / kStretchRows;
     const size_t count = std::min(texts.size(), static_cast<size_t>(left));
@@ -183,12 +203,13 @@ void WriteCsvTable(const std::filesystem::path& path, const TableLayout& layout,
     if (count == 1) {
       format(0);
     } else {
-      threads->Run([&] { ParallelFor(size_t{0}, count, format); });
+      threads_->Run([&] { ParallelFor(size_t{0}, count, format); });
     }
-    for (size_t k = 0; k < count; ++k) file.Write(texts[k]);
+    for (size_t k = 0; k < count; ++k) file_.Write(texts[k]);
     first += static_cast<int64_t>(count) * kStretchRows;
   }
-  file.Commit(Durability::kLater);
 }
+
+void CsvTable::Finish(Durability durability) { file_.Commit(durability); }
 
 }  // namespace residua

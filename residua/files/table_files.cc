@@ -1,7 +1,9 @@
 #include "residua/files/table_files.h"
 
 #include <cmath>
+#include <optional>
 
+#include "residua/base/checked.h"
 #include "residua/base/error.h"
 #include "residua/base/threads.h"
 #include "residua/files/file.h"
@@ -33,9 +35,9 @@ class FolderWriter final : public TableWriter {
     in_progress_ = MakeFolderInProgress(path_);
     WriteFileAtomically(in_progress_ / kAboutFile, layout_.about);
     if (layout_.format == TableFormat::kCsv) {
-      csv_labels_ = CsvLabels(layout_.labels);
+      csv_labels_ = CsvLabels(layout_);
     } else {
-      dictionaries_ = LabelDictionaries(layout_.labels);
+      dictionaries_ = AxisDictionariesOf(layout_);
     }
   }
   FolderWriter(const FolderWriter&) = delete;
@@ -46,19 +48,34 @@ class FolderWriter final : public TableWriter {
   }
 
   void Write(const PublishedTable& table) override {
-    std::string name = layout_.names.TableName(table.attributes);
-    if (layout_.columns != TableColumns::kEstimates) name += ".adjusted";
-    if (layout_.format == TableFormat::kCsv) {
-      WriteCsvTable(in_progress_ / (name + ".csv"), layout_, csv_labels_, table, &threads_);
-      return;
+    if (table.first == 0) {
+      RESIDUA_CHECK(!csv_ && !parquet_);
+      std::string name = layout_.names.TableName(table.attributes);
+      if (layout_.columns != TableColumns::kEstimates) name += ".adjusted";
+      if (layout_.format == TableFormat::kCsv) {
+        csv_.emplace(in_progress_ / (name + ".csv"), layout_, csv_labels_, &threads_);
+      } else {
+        attributes_ = table.attributes;
+        parquet_.emplace(in_progress_ / (name + ".parquet"), layout_, dictionaries_, &attributes_);
+      }
     }
-    ParquetTables file(in_progress_ / (name + ".parquet"), layout_, dictionaries_,
-                       &table.attributes);
-    file.Add(table);
-    file.Finish(Durability::kLater);
+    if (csv_) {
+      csv_->Add(table);
+    } else {
+      parquet_.value().Add(table);
+    }
+    if (!layout_.IsEnd(table)) return;
+    if (csv_) {
+      csv_->Finish(Durability::kLater);
+    } else {
+      parquet_->Finish(Durability::kLater);
+    }
+    csv_.reset();
+    parquet_.reset();
   }
 
   void Finish() override {
+    RESIDUA_CHECK(!csv_ && !parquet_);
     SyncFileSystemOf(in_progress_);
     std::error_code error;
     const fs::path old = in_progress_.string() + ".old";
@@ -77,15 +94,19 @@ class FolderWriter final : public TableWriter {
   TableLayout layout_;
   Threads threads_;
   std::vector<std::vector<std::string>> csv_labels_;
-  std::vector<ParquetDictionary> dictionaries_;
+  std::vector<AxisDictionaries> dictionaries_;
   fs::path in_progress_;
+  // The table that is written, one of the two.
+  std::optional<CsvTable> csv_;
+  std::optional<ParquetTables> parquet_;
+  AttributeSet attributes_;
 };
 
 class OneFileWriter final : public TableWriter {
  public:
   OneFileWriter(const fs::path& path, TableLayout layout)
       : layout_(std::move(layout)),
-        dictionaries_(LabelDictionaries(layout_.labels)),
+        dictionaries_(AxisDictionariesOf(layout_)),
         file_(path, layout_, dictionaries_, nullptr) {}
 
   void Write(const PublishedTable& table) override { file_.Add(table); }
@@ -93,11 +114,24 @@ class OneFileWriter final : public TableWriter {
 
  private:
   TableLayout layout_;
-  std::vector<ParquetDictionary> dictionaries_;
+  std::vector<AxisDictionaries> dictionaries_;
   ParquetTables file_;
 };
 
 }  // namespace
+
+std::span<const CompanionColumn> TableLayout::CompanionsAt(size_t attribute) const {
+  if (attribute >= companions.size()) return {};
+  return companions[attribute];
+}
+
+bool TableLayout::IsEnd(const PublishedTable& piece) const {
+  int64_t num_answers = 1;
+  for (const int i : piece.attributes) {
+    num_answers = CheckedMultiply(num_answers, std::ssize(labels[static_cast<size_t>(i)]));
+  }
+  return piece.first + std::ssize(piece.estimates) == num_answers;
+}
 
 std::vector<std::string> NumberColumnsOf(TableColumns columns) {
   if (columns != TableColumns::kEstimates) return {"adjusted"};

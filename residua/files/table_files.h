@@ -1,11 +1,13 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "residua/files/companion_columns.h"
 #include "residua/files/table_names.h"
 
 namespace residua {
@@ -25,7 +27,9 @@ enum class TableFormat { kCsv, kParquet, kOneParquet };
 enum class TableDigits { kSupported, kFull };
 
 // One table as it is published: one row per answer, row-major, the last attribute fastest. An
-// adjusted table has neither std_devs nor an interval_factor.
+// adjusted table has neither std_devs nor an interval_factor. A large table may come in pieces, one
+// after the other, all with the same single standard deviation: `first` is the number of the first
+// answer of `estimates`. The files do not show the pieces.
 struct PublishedTable {
   AttributeSet attributes;
   std::span<const double> estimates = {};
@@ -33,6 +37,7 @@ struct PublishedTable {
   // The interval is estimate +- (interval_factor * std_dev + widening).
   double interval_factor = 0;
   double widening = 0;
+  int64_t first = 0;
 };
 
 // What all tables of a run have in common; it follows from the plan.
@@ -42,8 +47,15 @@ struct TableLayout {
   TableDigits digits = TableDigits::kSupported;
   TableNames names = {};
   std::vector<std::vector<std::string>> labels = {};  // of the answers along each attribute
+  // Likewise the columns beside them; empty if there are none.
+  std::vector<std::vector<CompanionColumn>> companions = {};
   std::string about = {};  // kept beside the tables: where they come from and what is promised
   int num_threads = 0;     // 0: one per processor
+
+  // Of an attribute.
+  std::span<const CompanionColumn> CompanionsAt(size_t attribute) const;
+  // Whether the last answer of the table is in the piece.
+  bool IsEnd(const PublishedTable& piece) const;
 };
 
 // Takes tables one after the other. All of them appear together when Finish returns; until then,

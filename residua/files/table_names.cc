@@ -53,21 +53,38 @@ std::vector<std::string> Folded(const std::vector<std::string>& texts) {
   return folded;
 }
 
-std::vector<std::string> ColumnsOf(const std::vector<std::string>& names) {
+// The columns of the names. Each is different from those in `taken`, to which it is added.
+std::vector<std::string> ColumnsOf(const std::vector<std::string>& names,
+                                   std::set<std::string>* taken) {
   const std::vector<std::string> folded = Folded(names);
-  std::set<std::string> taken(std::begin(kNumberColumns), std::end(kNumberColumns));
-  taken.insert(kTableColumn);
   // Names that need no change are kept, whatever comes before them.
   std::vector<bool> is_kept;
-  for (const std::string& name : folded) is_kept.push_back(taken.insert(name).second);
+  for (const std::string& name : folded) is_kept.push_back(taken->insert(name).second);
   std::vector<std::string> columns = names;
   for (size_t k = 0; k < names.size(); ++k) {
     if (is_kept[k]) continue;
     std::string end = "_";
-    while (!taken.insert(folded[k] + end).second) end += "_";
+    while (!taken->insert(folded[k] + end).second) end += "_";
     columns[k] += end;
   }
   return columns;
+}
+
+// Columns with `suffix`, for the attributes that have them; empty for the others.
+template <typename Has>
+std::vector<std::string> CompanionNames(const Domain& domain, const char* suffix, const Has& has,
+                                        std::set<std::string>* taken) {
+  std::vector<std::string> names;
+  for (const Attribute& attribute : domain.attributes()) {
+    if (has(attribute)) names.push_back(attribute.name + suffix);
+  }
+  const std::vector<std::string> columns = ColumnsOf(names, taken);
+  std::vector<std::string> of_attributes;
+  auto next = columns.begin();
+  for (const Attribute& attribute : domain.attributes()) {
+    of_attributes.push_back(has(attribute) ? *next++ : "");
+  }
+  return of_attributes;
 }
 
 // With characters that cause trouble in file systems or shells as %XX.
@@ -145,7 +162,26 @@ std::string TableNames::TableName(const AttributeSet& table) const {
 TableNames NamesOf(const Domain& domain) {
   std::vector<std::string> names;
   for (const Attribute& attribute : domain.attributes()) names.push_back(attribute.name);
-  return {ColumnsOf(names), PartsOf(names)};
+  std::set<std::string> taken(std::begin(kNumberColumns), std::end(kNumberColumns));
+  taken.insert(kTableColumn);
+  std::vector<std::string> columns = ColumnsOf(names, &taken);
+  const auto is_hierarchy = [](const Attribute& a) { return a.queries == QueryKind::kHierarchy; };
+  TableNames of_tables;
+  of_tables.columns = std::move(columns);
+  of_tables.level_columns = CompanionNames(domain, "_level", is_hierarchy, &taken);
+  of_tables.lower_columns = CompanionNames(domain, "_lower", HasBounds, &taken);
+  of_tables.upper_columns = CompanionNames(domain, "_upper", HasBounds, &taken);
+  of_tables.parts = PartsOf(names);
+  return of_tables;
+}
+
+bool HasBounds(const Attribute& attribute) {
+  if (attribute.queries != QueryKind::kPrefix && attribute.queries != QueryKind::kRange) {
+    return false;
+  }
+  const auto& cells = attribute.encoding.cells;
+  return std::holds_alternative<IntegerEncoding>(cells) ||
+         std::holds_alternative<CutEncoding>(cells) || std::holds_alternative<DateEncoding>(cells);
 }
 
 }  // namespace residua

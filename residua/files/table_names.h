@@ -15,6 +15,13 @@ struct TableNames {
   // columns and all other attributes. Capital and small letters count as the same.
   std::vector<std::string> columns;
 
+  // The column beside it that has the levels of the attribute's answers: its name and "_level", made
+  // different from all other columns in the same way. Empty unless the attribute is a hierarchy.
+  std::vector<std::string> level_columns;
+  // Likewise those with the bounds of its answers, "_lower" and "_upper". Empty unless HasBounds.
+  std::vector<std::string> lower_columns;
+  std::vector<std::string> upper_columns;
+
   // What each attribute contributes to the name of a table. Characters that file systems or shells
   // mind become %XX. Two attributes that differ in capitals alone, or one called "total", get "~2",
   // "~3"; and in a name such as a_x_b, beside an attribute a, "_x" becomes "%5Fx": it could be the
@@ -26,6 +33,9 @@ struct TableNames {
 };
 
 TableNames NamesOf(const Domain& domain);
+
+// Whether the attribute's answers are prefix sums or ranges of numbers or dates.
+bool HasBounds(const Attribute& attribute);
 
 // The columns beside the attributes.
 inline constexpr const char* kTableColumn = "table";

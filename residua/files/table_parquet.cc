@@ -23,8 +23,13 @@ std::vector<ParquetColumnType> ColumnTypesOf(const TableLayout& layout,
   using Kind = ParquetColumnType::Kind;
   std::vector<ParquetColumnType> types;
   if (is_one_file) types.push_back({kTableColumn, Kind::kText, false});
-  for (const int i : attributes) {
-    types.push_back({layout.names.columns[static_cast<size_t>(i)], Kind::kText, is_one_file});
+  for (const int attribute : attributes) {
+    const auto i = static_cast<size_t>(attribute);
+    types.push_back({layout.names.columns[i], Kind::kText, is_one_file});
+    for (const CompanionColumn& companion : layout.CompanionsAt(i)) {
+      constexpr Kind kKinds[] = {Kind::kInteger, Kind::kDouble, Kind::kText};  // by index()
+      types.push_back({companion.name, kKinds[companion.values.index()], is_one_file});
+    }
   }
   const bool is_whole = layout.columns == TableColumns::kAdjustedWhole;
   for (const std::string& name : NumberColumnsOf(layout.columns)) {
@@ -35,15 +40,20 @@ std::vector<ParquetColumnType> ColumnTypesOf(const TableLayout& layout,
 
 }  // namespace
 
-std::vector<ParquetDictionary> LabelDictionaries(
-    const std::vector<std::vector<std::string>>& labels) {
-  std::vector<ParquetDictionary> dictionaries;
-  for (const auto& axis : labels) dictionaries.push_back(DictionaryOf(axis));
+std::vector<AxisDictionaries> AxisDictionariesOf(const TableLayout& layout) {
+  std::vector<AxisDictionaries> dictionaries;
+  for (size_t i = 0; i < layout.labels.size(); ++i) {
+    dictionaries.push_back({DictionaryOf(layout.labels[i]), {}});
+    for (const CompanionColumn& companion : layout.CompanionsAt(i)) {
+      dictionaries.back().companions.push_back(
+          std::visit([](const auto& values) { return DictionaryOf(values); }, companion.values));
+    }
+  }
   return dictionaries;
 }
 
 ParquetTables::ParquetTables(const std::filesystem::path& path, const TableLayout& layout,
-                             const std::vector<ParquetDictionary>& dictionaries,
+                             const std::vector<AxisDictionaries>& dictionaries,
                              const AttributeSet* only)
     : layout_(layout),
       dictionaries_(dictionaries),
@@ -65,14 +75,21 @@ void ParquetTables::Add(const PublishedTable& table) {
 }
 
 void ParquetTables::AddPiece(const PublishedTable& table, int64_t first, int64_t count) {
-  pieces_.push_back({count, table.std_devs.size() == 1});
-  if (is_one_file_) tables_.push_back(layout_.names.TableName(table.attributes));
-  AddEntries(table, first, count);
-  AddNumbers(table, static_cast<size_t>(first), static_cast<size_t>(count));
+  // A piece of the table that the row group ends with goes on with it.
+  const bool continues = first == 0 && table.first > 0 && !pieces_.empty();
+  if (continues) {
+    pieces_.back().count += count;
+  } else {
+    pieces_.push_back({count, table.std_devs.size() == 1});
+    if (is_one_file_) tables_.push_back(layout_.names.TableName(table.attributes));
+  }
+  AddEntries(table, table.first + first, count, continues);
+  AddNumbers(table, static_cast<size_t>(first), static_cast<size_t>(count), continues);
   num_rows_ += count;
 }
 
-void ParquetTables::AddEntries(const PublishedTable& table, int64_t first, int64_t count) {
+void ParquetTables::AddEntries(const PublishedTable& table, int64_t first, int64_t count,
+                               bool continues) {
   int64_t repeat = 1;
   for (size_t axis = table.attributes.size(); axis-- > 0;) {
     const int i = table.attributes[axis];
@@ -83,13 +100,18 @@ void ParquetTables::AddEntries(const PublishedTable& table, int64_t first, int64
     const int64_t num_without = num_rows_ - num_entries_[column];
     if (num_without > 0) stretches.push_back({.count = num_without, .size = 0});
     const auto size = std::ssize(layout_.labels[static_cast<size_t>(i)]);
-    stretches.push_back({.count = count, .size = size, .repeat = repeat, .first = first});
+    if (continues) {
+      stretches.back().count += count;
+    } else {
+      stretches.push_back({.count = count, .size = size, .repeat = repeat, .first = first});
+    }
     num_entries_[column] = num_rows_ + count;
     repeat *= size;
   }
 }
 
-void ParquetTables::AddNumbers(const PublishedTable& table, size_t first, size_t count) {
+void ParquetTables::AddNumbers(const PublishedTable& table, size_t first, size_t count,
+                               bool continues) {
   const std::span<const double> estimates = table.estimates.subspan(first, count);
   if (layout_.columns == TableColumns::kAdjustedWhole) {
     for (const double estimate : estimates) whole_.push_back(WholeOf(estimate));
@@ -99,7 +121,7 @@ void ParquetTables::AddNumbers(const PublishedTable& table, size_t first, size_t
   if (layout_.columns == TableColumns::kAdjusted) return;
   const bool has_one = table.std_devs.size() == 1;
   const auto std_devs = has_one ? table.std_devs : table.std_devs.subspan(first, count);
-  std_devs_.insert(std_devs_.end(), std_devs.begin(), std_devs.end());
+  if (!continues || !has_one) std_devs_.insert(std_devs_.end(), std_devs.begin(), std_devs.end());
   const size_t start = lower_.size();
   lower_.resize(start + count);
   upper_.resize(start + count);
@@ -138,8 +160,11 @@ void ParquetTables::WriteRowGroup() {
     if (num_entries_[k] < num_rows_) {
       stretches_[k].push_back({.count = num_rows_ - num_entries_[k], .size = 0});
     }
-    columns.emplace_back(
-        DictionaryColumn{&dictionaries_[static_cast<size_t>(attributes_[k])], stretches_[k]});
+    const auto i = static_cast<size_t>(attributes_[k]);
+    columns.emplace_back(DictionaryColumn{&dictionaries_[i].labels, stretches_[k]});
+    for (const ParquetDictionary& companion : dictionaries_[i].companions) {
+      columns.emplace_back(DictionaryColumn{&companion, stretches_[k]});
+    }
   }
   ParquetDictionary std_devs;
   std::vector<double> std_devs_of_rows;

@@ -10,8 +10,12 @@
 
 namespace residua {
 
-std::vector<ParquetDictionary> LabelDictionaries(
-    const std::vector<std::vector<std::string>>& labels);
+// Of the answers along one attribute.
+struct AxisDictionaries {
+  ParquetDictionary labels;
+  std::vector<ParquetDictionary> companions;
+};
+std::vector<AxisDictionaries> AxisDictionariesOf(const TableLayout& layout);
 
 // Tables in one Parquet file. Row groups are full but the last, and follow from the tables' sizes
 // alone.
@@ -20,7 +24,7 @@ class ParquetTables {
   // The columns are those of the attributes in `only`; if it is null, the table's name and all
   // attributes, which a table may lack. All but the path outlive this.
   ParquetTables(const std::filesystem::path& path, const TableLayout& layout,
-                const std::vector<ParquetDictionary>& dictionaries, const AttributeSet* only);
+                const std::vector<AxisDictionaries>& dictionaries, const AttributeSet* only);
 
   void Add(const PublishedTable& table);
   void Finish(Durability durability);
@@ -33,13 +37,13 @@ class ParquetTables {
   };
 
   void AddPiece(const PublishedTable& table, int64_t first, int64_t count);
-  void AddEntries(const PublishedTable& table, int64_t first, int64_t count);
-  void AddNumbers(const PublishedTable& table, size_t first, size_t count);
+  void AddEntries(const PublishedTable& table, int64_t first, int64_t count, bool continues);
+  void AddNumbers(const PublishedTable& table, size_t first, size_t count, bool continues);
   std::vector<double> StdDevsOfRows() const;
   void WriteRowGroup();
 
   const TableLayout& layout_;
-  const std::vector<ParquetDictionary>& dictionaries_;
+  const std::vector<AxisDictionaries>& dictionaries_;
   bool is_one_file_;
   AttributeSet attributes_;  // of the columns
   ParquetColumnsFile file_;

@@ -382,9 +382,10 @@ std::optional<Ledger::Refusal> Ledger::ReasonToRefuse(const Spend& spend) const 
     std::string sums;
     const auto add = [&](std::string_view unit, const Rational& spent, const Rational& asked,
                          const Rational& granted) {
+      const SpentText text = TextOfSpent(spent, granted);
       sums += fmt::format("{}{} {} was spent and {} is asked for, of {} granted",
-                          sums.empty() ? "" : ", and ", unit, TextAbove(spent), TextAbove(asked),
-                          TextBelow(granted));
+                          sums.empty() ? "" : ", and ", unit, text.spent, TextAbove(asked),
+                          text.granted);
     };
     if (balance.granted > 0 || balance.granted_mu2 == 0 || !spend.mu2) {
       add("rho", balance.spent / 2, spend.pcost / 2, balance.granted / 2);

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "residua/measure/counted_rows.h"
 #include "residua/measure/counting_options.h"
 #include "residua/measure/encoded_table.h"
 #include "residua/measure/true_marginal.h"
@@ -26,7 +27,11 @@ void CountMarginals(const EncodedTable& table, const Domain& domain,
 // The same, a batch at a time, for visitors that use threads of their own.
 void CountMarginalBatches(const EncodedTable& table, const Domain& domain,
                           std::span<const AttributeSet> sets, const CountingOptions& options,
-                          const std::function<void(std::vector<TrueMarginal>&&)>& visit);
+                          const MarginalsVisitor& visit);
+
+// The same for the sets of `rows`, in the same order.
+void CountMarginalBatches(CountedRows&& rows, const CountingOptions& options,
+                          const MarginalsVisitor& visit);
 
 // Throws what counting would throw, for a table of that many rows, without counting anything.
 void CheckCountable(const Domain& domain, std::span<const AttributeSet> sets, int64_t num_rows,

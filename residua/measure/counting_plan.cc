@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <utility>
 
 #include "residua/base/error.h"
@@ -17,6 +18,14 @@ constexpr int kMaxWidenedAttributes = 12;
 // numbers 16 bits.
 constexpr int64_t kMaxWidenedCells = (1 << 16) - 1;
 
+// The number of rows that costs are compared for: the true one is private, and not known before the
+// last row has come. With fewer rows the widest tables cost a little more than they save.
+constexpr double kPlannedRows = 1e6;
+
+// Sets are looked up this often at most in the search for attributes, which takes a fraction of a
+// second: with few rows, a longer search costs more than it saves.
+constexpr int64_t kMaxLookups = int64_t{1} << 22;
+
 // The hash in a MultisetTable of every subset of `attributes`, by bit mask.
 std::vector<uint64_t> SubsetHashes(const AttributeSet& attributes) {
   std::vector<uint64_t> hashes(size_t{1} << attributes.size(), 0);
@@ -29,11 +38,9 @@ std::vector<uint64_t> SubsetHashes(const AttributeSet& attributes) {
 
 class Planner {
  public:
-  Planner(const Domain& domain, std::span<const AttributeSet> sets, int64_t num_rows,
-          int64_t max_widened_cells)
+  Planner(const Domain& domain, std::span<const AttributeSet> sets, int64_t max_widened_cells)
       : domain_(domain),
         sets_(sets),
-        num_rows_(num_rows),
         max_widened_cells_(std::min(max_widened_cells, kMaxWidenedCells)) {
     for (int k = 0; k < static_cast<int>(sets.size()); ++k) {
       if (domain.MakeSet(Set(k)) != Set(k)) {
@@ -43,6 +50,14 @@ class Planner {
       if (distinct_.Insert(Set(k)) == std::ssize(order_)) order_.push_back(k);
     }
     request_of_ = order_;
+    by_size_.resize(static_cast<size_t>(domain.size()));
+    std::iota(by_size_.begin(), by_size_.end(), 0);
+    std::stable_sort(by_size_.begin(), by_size_.end(),
+                     [&](int a, int b) { return domain[a].size < domain[b].size; });
+    place_by_size_.resize(by_size_.size());
+    for (size_t k = 0; k < by_size_.size(); ++k) {
+      place_by_size_[static_cast<size_t>(by_size_[k])] = k;
+    }
     num_cells_.resize(sets.size());
     for (const int k : order_) {
       num_cells_[static_cast<size_t>(k)] = NumCellsInMemory(domain, Set(k));
@@ -113,29 +128,35 @@ class Planner {
   double Cost(int64_t num_cells, size_t num_attributes) const {
     const double per_row =
         0.9 + 0.1 * static_cast<double>(num_attributes) + (num_cells > (8 << 10) ? 0.2 : 0.0);
-    return static_cast<double>(num_rows_) * per_row +
+    return kPlannedRows * per_row +
            static_cast<double>(num_cells) * 0.6 * static_cast<double>(num_attributes);
   }
 
-  // Adds attributes one at a time, the best saving first, for as long as there is one.
-  void Widen(CountedTable& table) const {
-    // Below this, the search for attributes costs more than the counts it could save.
-    if (num_rows_ < 100 * int64_t{domain_.size()}) return;
+  // Adds attributes one at a time, the best saving first, for as long as there is one and the search
+  // is not too long. An attribute that no other can beat by more than the cost of its cells, because
+  // all that it could replace is there to replace, is taken at once.
+  void Widen(CountedTable& table) {
     while (static_cast<int>(table.attributes.size()) < kMaxWidenedAttributes) {
-      const std::vector<uint64_t> hashes = SubsetHashes(table.attributes);
+      const std::vector<uint64_t> hashes = WidenedHashes(table.attributes);
       const double cost = Cost(table.num_cells, table.attributes.size());
+      const size_t start = table.attributes.empty() ? 0 : place_by_size_[Last(table)] + 1;
       double best_saving = 0;
       int best = -1;
-      for (int i = 0; i < domain_.size(); ++i) {
-        if (std::binary_search(table.attributes.begin(), table.attributes.end(), i)) continue;
+      for (size_t k = 0; k < by_size_.size(); ++k) {
+        const int i = by_size_[(start + k) % by_size_.size()];
         if (domain_[i].size > max_widened_cells_ / table.num_cells) continue;
+        if (std::binary_search(table.attributes.begin(), table.attributes.end(), i)) continue;
+        num_lookups_ += std::ssize(hashes);
+        if (num_lookups_ > kMaxLookups) return;
         const int64_t wider_cells = table.num_cells * domain_[i].size;
         const double added = Cost(wider_cells, table.attributes.size() + 1) - cost;
-        const double saving = ReplacedCost(hashes, i) - added;
+        const Replaced replaced = ReplacedBy(hashes, i);
+        const double saving = replaced.cost - added;
         if (saving > best_saving ||
             (best >= 0 && saving == best_saving && domain_[i].size < domain_[best].size)) {
           best_saving = saving;
           best = i;
+          if (replaced.num_sets == hashes.size()) break;
         }
       }
       if (best < 0) return;
@@ -145,41 +166,61 @@ class Planner {
     }
   }
 
-  // The cost of counting each maximal set on its own that is not covered yet and that a table with
-  // these subsets would cover if attribute `added` joined it.
-  double ReplacedCost(const std::vector<uint64_t>& hashes, int added) const {
+  size_t Last(const CountedTable& table) const {
+    return static_cast<size_t>(table.attributes.back());
+  }
+
+  // The hashes of those subsets that have one attribute less than some maximal set.
+  std::vector<uint64_t> WidenedHashes(const AttributeSet& attributes) const {
+    const std::vector<uint64_t> all = SubsetHashes(attributes);
+    std::vector<uint64_t> hashes;
+    for (size_t mask = 0; mask < all.size(); ++mask) {
+      if (maximal_set_sizes_ >> (std::popcount(mask) + 1) & 1) hashes.push_back(all[mask]);
+    }
+    return hashes;
+  }
+
+  // The maximal sets that are not covered yet and are one of these subsets with attribute `added`,
+  // and the cost of counting each on its own.
+  struct Replaced {
+    size_t num_sets = 0;
     double cost = 0;
+  };
+  Replaced ReplacedBy(const std::vector<uint64_t>& hashes, int added) const {
+    Replaced replaced;
     const uint64_t added_hash = MultisetTable::HashOf(added);
-    for (size_t mask = 0; mask < hashes.size(); ++mask) {
-      if (!(maximal_set_sizes_ >> (std::popcount(mask) + 1) & 1)) continue;
+    for (const uint64_t hash : hashes) {
       // Hashes alone: a collision could make the plan slower, not wrong.
-      const auto found = distinct_.FindHash(hashes[mask] + added_hash);
+      const auto found = distinct_.FindHash(hash + added_hash);
       if (!found) continue;
       const int k = Requested(*found);
       if (is_covered_[static_cast<size_t>(k)] || !is_maximal_[static_cast<size_t>(k)]) continue;
-      cost += Cost(Cells(k), Set(k).size());
+      ++replaced.num_sets;
+      replaced.cost += Cost(Cells(k), Set(k).size());
     }
-    return cost;
+    return replaced;
   }
 
   const Domain& domain_;
   std::span<const AttributeSet> sets_;
   MultisetTable distinct_;       // the requested sets, each once
   std::vector<int> request_of_;  // of each of those, the first that asks for it
-  int64_t num_rows_;
   int64_t max_widened_cells_;
   std::vector<int> order_;  // distinct sets, by decreasing number of attributes, then of cells
   std::vector<int64_t> num_cells_;
   std::vector<bool> is_maximal_;
   std::vector<bool> is_covered_;
   uint64_t maximal_set_sizes_ = 0;  // bit s: there is a maximal set of s attributes
+  std::vector<int> by_size_;        // all attributes, small ones first
+  std::vector<size_t> place_by_size_;
+  int64_t num_lookups_ = 0;
 };
 
 }  // namespace
 
 std::vector<CountedTable> PlanCounting(const Domain& domain, std::span<const AttributeSet> sets,
-                                       int64_t num_rows, int64_t max_widened_cells) {
-  return Planner(domain, sets, num_rows, max_widened_cells).Plan();
+                                       int64_t max_widened_cells) {
+  return Planner(domain, sets, max_widened_cells).Plan();
 }
 
 }  // namespace residua

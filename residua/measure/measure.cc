@@ -14,7 +14,6 @@
 #include "residua/noise/discrete_gaussian.h"
 #include "residua/noise/secure_bits.h"
 #include "residua/privacy/gaussian_curve.h"
-#include "residua/select/plan_errors.h"
 
 namespace residua {
 namespace {
@@ -88,6 +87,51 @@ NoisyValues AddNoise(TrueResidual&& residual, const Rational& variance, BitSourc
   return InLeastWidth(std::move(wide));
 }
 
+// Measures the marginals of `count`, which passes on those of every set, batch by batch.
+void MeasureBatches(const MeasurablePlan& measurable, const MeasureOptions& options,
+                    const BitsOfThread& bits_of_thread,
+                    const std::function<void(const MarginalsVisitor&)>& count,
+                    const std::function<void(NoisyResidual&&)>& visit) {
+  const Plan& plan = measurable.plan();
+  const ResidualTransform transform(plan.domain, MatrixOfAttributes(plan));
+  Threads threads(options.counting.num_threads);
+  const std::function<void(NoisyResidual &&)> pass_on = [&](NoisyResidual&& residual) {
+    CheckNotStopped(options.counting.stop);
+    visit(std::move(residual));
+  };
+  WaitingResiduals waiting(measurable.sets(), options.waiting, pass_on);
+  int64_t num_measured = 0;
+  count([&](std::vector<TrueMarginal>&& marginals) {
+    std::vector<std::optional<NoisyResidual>> noisy(marginals.size());
+    threads.Run([&] {
+      ParallelFor(size_t{0}, marginals.size(), [&](size_t k) {
+        CheckNotStopped(options.counting.stop);
+        const AttributeSet attributes = marginals[k].attributes();
+        const Rational variance = IntegerNoiseVariance(plan, attributes);
+        const int scale_bits = ScaleBits(plan, attributes);
+        TrueResidual residual = transform.Apply(std::move(marginals[k]), scale_bits);
+        noisy[k] = {
+            attributes,
+            AddNoise(std::move(residual), DrawnVariance(variance, scale_bits), bits_of_thread()),
+            variance, scale_bits};
+      });
+    });
+    for (auto& residual : noisy) {
+      CheckNotStopped(options.counting.stop);
+      waiting.Add(*std::exchange(residual, std::nullopt));
+    }
+    num_measured += std::ssize(noisy);
+    if (options.on_measured) options.on_measured(num_measured);
+  });
+  RESIDUA_CHECK(waiting.done());
+}
+
+void CheckNumRows(const MeasurablePlan& plan, int64_t num_rows) {
+  if (num_rows == plan.num_rows()) return;
+  Fail(ErrorKind::kBadInput, "the table has {} rows, and the plan was checked for {}", num_rows,
+       plan.num_rows());
+}
+
 }  // namespace
 
 std::vector<AttributeSet> MeasuredSets(const Plan& plan) {
@@ -98,15 +142,6 @@ std::vector<AttributeSet> MeasuredSets(const Plan& plan) {
   }
   std::sort(sets.begin(), sets.end(), ListedBefore);
   return sets;
-}
-
-Rational IntegerNoiseVariance(const Plan& plan, const AttributeSet& set) {
-  Rational variance = NoiseVariance(plan, set);
-  for (const int i : set) {
-    const int c = plan.classes.class_of[static_cast<size_t>(i)];
-    variance *= plan.bases[static_cast<size_t>(c)].variance_factor;
-  }
-  return variance;
 }
 
 void CheckNoiseIsMeasurable(const Plan& plan) {
@@ -164,53 +199,39 @@ void Measure(const MeasurablePlan& plan, const EncodedTable& table, const Measur
       plan, table, options, []() -> BitSource& { return ThreadSecureBits(); }, visit);
 }
 
+void Measure(const MeasurablePlan& plan, CountedRows&& rows, const MeasureOptions& options,
+             const std::function<void(NoisyResidual&&)>& visit) {
+  MeasureWithBits(
+      plan, std::move(rows), options, []() -> BitSource& { return ThreadSecureBits(); }, visit);
+}
+
 void Measure(const Plan& plan, const EncodedTable& table, const MeasureOptions& options,
              const std::function<void(NoisyResidual&&)>& visit) {
   Measure(MeasurablePlan(VerifiedPlan(plan), table.num_rows(), options.counting), table, options,
           visit);
 }
 
-void MeasureWithBits(const MeasurablePlan& measurable, const EncodedTable& table,
+void MeasureWithBits(const MeasurablePlan& plan, const EncodedTable& table,
                      const MeasureOptions& options, const BitsOfThread& bits_of_thread,
                      const std::function<void(NoisyResidual&&)>& visit) {
-  const Plan& plan = measurable.plan();
-  const std::vector<AttributeSet>& sets = measurable.sets();
-  if (table.num_rows() != measurable.num_rows()) {
-    Fail(ErrorKind::kBadInput, "the table has {} rows, and the plan was checked for {}",
-         table.num_rows(), measurable.num_rows());
-  }
-  const ResidualTransform transform(plan.domain, MatrixOfAttributes(plan));
-  Threads threads(options.counting.num_threads);
-  const std::function<void(NoisyResidual &&)> pass_on = [&](NoisyResidual&& residual) {
-    CheckNotStopped(options.counting.stop);
-    visit(std::move(residual));
+  CheckNumRows(plan, table.num_rows());
+  const auto count = [&](const MarginalsVisitor& pass_on) {
+    CountMarginalBatches(table, plan.plan().domain, plan.sets(), options.counting, pass_on);
   };
-  WaitingResiduals waiting(sets, options.waiting, pass_on);
-  int64_t num_measured = 0;
-  CountMarginalBatches(
-      table, plan.domain, sets, options.counting, [&](std::vector<TrueMarginal>&& marginals) {
-        std::vector<std::optional<NoisyResidual>> noisy(marginals.size());
-        threads.Run([&] {
-          ParallelFor(size_t{0}, marginals.size(), [&](size_t k) {
-            CheckNotStopped(options.counting.stop);
-            const AttributeSet attributes = marginals[k].attributes();
-            const Rational variance = IntegerNoiseVariance(plan, attributes);
-            const int scale_bits = ScaleBits(plan, attributes);
-            TrueResidual residual = transform.Apply(std::move(marginals[k]), scale_bits);
-            noisy[k] = {attributes,
-                        AddNoise(std::move(residual), DrawnVariance(variance, scale_bits),
-                                 bits_of_thread()),
-                        variance, scale_bits};
-          });
-        });
-        for (auto& residual : noisy) {
-          CheckNotStopped(options.counting.stop);
-          waiting.Add(*std::exchange(residual, std::nullopt));
-        }
-        num_measured += std::ssize(noisy);
-        if (options.on_measured) options.on_measured(num_measured);
-      });
-  RESIDUA_CHECK(waiting.done());
+  MeasureBatches(plan, options, bits_of_thread, count, visit);
+}
+
+void MeasureWithBits(const MeasurablePlan& plan, CountedRows&& rows, const MeasureOptions& options,
+                     const BitsOfThread& bits_of_thread,
+                     const std::function<void(NoisyResidual&&)>& visit) {
+  CheckNumRows(plan, rows.num_rows());
+  if (rows.sets() != plan.sets()) {
+    Fail(ErrorKind::kBadInput, "the rows were counted for other tables than those of the plan");
+  }
+  const auto count = [&](const MarginalsVisitor& pass_on) {
+    CountMarginalBatches(std::move(rows), options.counting, pass_on);
+  };
+  MeasureBatches(plan, options, bits_of_thread, count, visit);
 }
 
 }  // namespace residua

@@ -5,9 +5,11 @@
 #include <functional>
 
 #include "residua/base/memory.h"
+#include "residua/measure/counted_rows.h"
 #include "residua/measure/counting_options.h"
 #include "residua/measure/encoded_table.h"
 #include "residua/measure/measurements.h"
+#include "residua/select/plan_errors.h"
 
 namespace residua {
 
@@ -28,10 +30,6 @@ struct MeasureOptions {
 
 // The attribute sets that a plan measures, smaller sets first, in lexicographic order.
 std::vector<AttributeSet> MeasuredSets(const Plan& plan);
-
-// The variance of the discrete Gaussian on each integer of the base mechanism on `set`, in units of
-// the integer before it is scaled: sigma2_A prod_{i in A} variance_factor_i.
-Rational IntegerNoiseVariance(const Plan& plan, const AttributeSet& set);
 
 // Error{kTooLarge} or Error{kBadInput} if some noise of the plan is beyond the sampler. Called
 // before any budget is spent.
@@ -70,10 +68,12 @@ class MeasurablePlan {
 // Counts, transforms, adds noise: each set of the plan's closure is passed to `visit` once, on the
 // calling thread. No true count survives. Error{kBadInput} for a table of another number of rows.
 //
-// What is published is a function of the plan and the noisy values. How the sets are counted does
-// depend on the number of rows, so the result must not show it: sets come in the order of
-// MeasuredSets, and their values InLeastWidth.
+// What is published is a function of the plan and the noisy values: sets come in the order of
+// MeasuredSets, however they are counted, and their values InLeastWidth.
 void Measure(const MeasurablePlan& plan, const EncodedTable& table, const MeasureOptions& options,
+             const std::function<void(NoisyResidual&&)>& visit);
+// The same for rows that were counted as they came, for the sets of the plan.
+void Measure(const MeasurablePlan& plan, CountedRows&& rows, const MeasureOptions& options,
              const std::function<void(NoisyResidual&&)>& visit);
 // The same for a plan that was not verified yet.
 void Measure(const Plan& plan, const EncodedTable& table, const MeasureOptions& options,

@@ -15,5 +15,8 @@ using BitsOfThread = std::function<BitSource&()>;
 void MeasureWithBits(const MeasurablePlan& plan, const EncodedTable& table,
                      const MeasureOptions& options, const BitsOfThread& bits_of_thread,
                      const std::function<void(NoisyResidual&&)>& visit);
+void MeasureWithBits(const MeasurablePlan& plan, CountedRows&& rows, const MeasureOptions& options,
+                     const BitsOfThread& bits_of_thread,
+                     const std::function<void(NoisyResidual&&)>& visit);
 
 }  // namespace residua

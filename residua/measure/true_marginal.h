@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <utility>
 #include <variant>
@@ -55,5 +56,8 @@ class TrueResidual {
   AttributeSet attributes_;
   Values values_;
 };
+
+// Takes the marginals of several sets, one batch after the other.
+using MarginalsVisitor = std::function<void(std::vector<TrueMarginal>&&)>;
 
 }  // namespace residua

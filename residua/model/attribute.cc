@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "residua/base/checked.h"
@@ -141,6 +142,22 @@ std::string AnswerLabel(const Attribute& attribute, int64_t answer) {
       return fmt::format("query {}", answer);
   }
   RESIDUA_CHECK(false);
+}
+
+std::vector<int64_t> AnswerLevels(const Attribute& attribute) {
+  if (attribute.queries != QueryKind::kHierarchy) return {};
+  std::vector<int64_t> levels(static_cast<size_t>(attribute.size));
+  // The level of the highest group so far that has the cell.
+  std::vector<int64_t> highest(static_cast<size_t>(attribute.size));
+  for (const CellGroup& group : attribute.groups) {
+    int64_t level = 0;
+    for (const int64_t cell : group.cells) {
+      level = std::max(level, highest[static_cast<size_t>(cell)]);
+    }
+    levels.push_back(level + 1);
+    for (const int64_t cell : group.cells) highest[static_cast<size_t>(cell)] = level + 1;
+  }
+  return levels;
 }
 
 }  // namespace residua

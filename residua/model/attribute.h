@@ -77,4 +77,8 @@ std::string CellLabel(const Attribute& attribute, int64_t cell);
 // values have a cell), "18..30" for a range (a single cell's own), a group's name, "query 3".
 std::string AnswerLabel(const Attribute& attribute, int64_t answer);
 
+// The level of each answer of a hierarchy: 0 for a cell, and for a group one more than the highest
+// level of what is below it. Empty for other queries.
+std::vector<int64_t> AnswerLevels(const Attribute& attribute);
+
 }  // namespace residua

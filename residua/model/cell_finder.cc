@@ -66,16 +66,24 @@ std::optional<CellRange> CellFinder::FindPeriod(std::string_view text) const {
   return cells;
 }
 
+FoundCell CellFinder::FindUnlisted(std::string_view text) const {
+  if (other_cell_ && text == kOtherLabel) return {*other_cell_};
+  if (text.find('.') == std::string_view::npos) return {FoundCell::kNoCell, Fault::kNotListed};
+  return FindDecimal(text);
+}
+
+FoundCell CellFinder::FindDecimal(std::string_view text) const {
+  const auto number = CanonicalDecimal(text);
+  const int32_t place = number ? number_places_->Find(*number) : TextPlaces::kNone;
+  if (place == TextPlaces::kNone) return {FoundCell::kNoCell, Fault::kNotListed};
+  return {number_cells_[static_cast<size_t>(place)]};
+}
+
 FoundCell CellFinder::FindListedNumber(std::string_view value) const {
   RESIDUA_CHECK(places_);
   if (value == "nan") return {FoundCell::kNoCell, Fault::kNan};
   const FoundCell found = FindListed(value);
-  if (found.is_found()) return found;
-  const auto number = CanonicalDecimal(value);
-  if (!number) return found;
-  const int32_t place = number_places_->Find(*number);
-  if (place == TextPlaces::kNone) return found;
-  return {number_cells_[static_cast<size_t>(place)]};
+  return found.is_found() ? found : FindDecimal(value);
 }
 
 }  // namespace residua

@@ -51,7 +51,8 @@ class CellFinder {
 
   // Integers are for integer encodings and bare codes, numbers for those and cuts. Text is for all
   // encodings: it is compared with listed values as it stands, and read as a date or a number
-  // otherwise.
+  // otherwise. A number with a decimal point that is not listed as it stands is compared as a
+  // number: "1.0" is the listed 1, and "01" is not.
   FoundCell Find(int64_t value) const;
   FoundCell Find(double value) const;
   FoundCell Find(std::string_view value) const;
@@ -77,6 +78,8 @@ class CellFinder {
   FoundCell FindNumberIn(std::string_view text) const;
   FoundCell FindDateIn(std::string_view text) const;
   FoundCell FindListed(std::string_view text) const;
+  FoundCell FindUnlisted(std::string_view text) const;
+  FoundCell FindDecimal(std::string_view text) const;
 
   int64_t first_ = 0;
   int64_t last_ = 0;
@@ -124,11 +127,7 @@ inline FoundCell CellFinder::Find(std::string_view value) const {
 
 inline FoundCell CellFinder::FindListed(std::string_view value) const {
   const int32_t place = places_->Find(value);
-  if (place == TextPlaces::kNone) {
-    if (other_cell_ && value == kOtherLabel) return {*other_cell_};
-    return {FoundCell::kNoCell, Fault::kNotListed};
-  }
-  return {place};
+  return place == TextPlaces::kNone ? FindUnlisted(value) : FoundCell{place};
 }
 
 }  // namespace residua

@@ -56,12 +56,14 @@ AttributeSet Domain::MakeSet(std::vector<int> indices) const {
 }
 
 std::string SetName(const Domain& domain, const AttributeSet& set) {
-  if (set.empty()) return "total";
+  constexpr std::string_view kTotalName = "total";
+  if (set.empty()) return std::string(kTotalName);
   std::string name;
   for (const int i : set) {
     if (!name.empty()) name += " x ";
     name += domain[i].name;
   }
+  if (name == kTotalName) name = fmt::format("\"{}\"", name);
   return name;
 }
 
@@ -83,7 +85,7 @@ void CheckDomainIsPublic(const Domain& domain) {
 
 Integer NumCells(const Domain& domain, const AttributeSet& set) {
   Integer cells = 1;
-  for (const int i : set) cells *= static_cast<long>(domain[i].size);
+  for (const int i : set) cells *= ToInteger(domain[i].size);
   return cells;
 }
 

@@ -35,7 +35,7 @@ class Domain {
   std::vector<Attribute> attributes_;
 };
 
-// "age x sex", or "total" for the empty set.
+// "age x sex", or "total" for the empty set; an attribute of this name alone is in quotes.
 std::string SetName(const Domain& domain, const AttributeSet& set);
 
 // Error{kRefused} names the attributes whose cells were read from the data: which cells there are

@@ -135,7 +135,7 @@ std::map<std::vector<int>, ListedOrbit> GroupListed(const AttributeClasses& clas
 bool IsWhole(const Domain& domain, const Workload& workload, const AttributeClasses& classes,
              const std::vector<int>& orbit, const ListedOrbit& group) {
   if (!group.one_weight) return false;
-  if (OrbitSize(classes, orbit) == static_cast<long>(group.num_sets)) return true;
+  if (OrbitSize(classes, orbit) == ToInteger(group.num_sets)) return true;
   if (group.weight != 1.0) return false;
   return std::any_of(workload.rules.begin(), workload.rules.end(), [&](const MarginalRule& rule) {
     return RuleHolds(domain, classes, rule, orbit);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "residua/privacy/budget.h"
+
 namespace residua {
 namespace {
 
@@ -30,6 +32,17 @@ std::string PercentAbove(double probability) {
     if (shown < 100) return fmt::format("{:.{}f} %", shown, decimals);
   }
   return "100 %";
+}
+
+std::string OneIn(double delta) {
+  // Beyond this, digits say more than zeros.
+  if (!(delta > 1e-15)) return DeltaText(delta);
+  const double of = 1 / delta * (1 + 1e-12);
+  // Two digits, rounded down.
+  const double unit = of < 100 ? 1 : std::pow(10, std::floor(std::log10(of)) - 1);
+  std::string digits = fmt::format("{:.0f}", std::max(1.0, std::floor(of / unit) * unit));
+  for (size_t k = digits.size(); k > 3; k -= 3) digits.insert(k - 3, ",");
+  return "1 in " + digits;
 }
 
 }  // namespace residua

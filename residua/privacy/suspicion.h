@@ -17,4 +17,7 @@ double GrownSuspicion(double prior, double epsilon);
 // and is below has as many nines as it takes: "99.996 %"; from 1 - 1e-9 on it is "100 %".
 std::string PercentAbove(double probability);
 
+// A probability of at least `delta`: "1 in 1,000,000,000".
+std::string OneIn(double delta);
+
 }  // namespace residua

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -55,6 +56,33 @@ void Complete(const CompletionShape& shape, const double* values,
 void CompleteEntry(const CompletionShape& shape, const ResidualIndex::Entry& entry,
                    std::span<const double* const> faces, double divisor,
                    ReconstructionWorkspace::Buffers& buffers, bool is_parallel, double* out);
+
+// The same slab by slab, for tensors that do not fit into memory: a slab has one index of the first
+// axis. Values of whole slabs are passed in their order, all of them to Sum and then, after Correct,
+// all of them to Add; either all are int64_t or all are doubles. What it makes is the same to the
+// last bit. For tensors of at least kLargeTableCells with two axes or more; their sizes and the
+// buffers must outlive it.
+class SlabCompletion {
+ public:
+  SlabCompletion(const CompletionShape& shape, ReconstructionWorkspace::Buffers& buffers);
+  ~SlabCompletion();
+
+  void Sum(const int64_t* values, int64_t num_slabs);
+  void Sum(const double* values, int64_t num_slabs);
+  void Correct(std::span<const double* const> faces);
+  void Add(const int64_t* values, int64_t num_slabs, double divisor, double* out);
+  void Add(const double* values, int64_t num_slabs, double divisor, double* out);
+
+ private:
+  class Slabs;
+  std::unique_ptr<Slabs> slabs_;
+};
+
+// Makes the tables one attribute smaller than `table`, whose attributes are all identity
+// attributes, each times its number of cells: `workspace.buffers().faces`. The values of the table
+// itself are not needed.
+void ReconstructFaces(const ResidualIndex& index, const AttributeSet& table,
+                      ReconstructionWorkspace& workspace);
 
 // body(0), ..., body(count - 1), by the threads of the caller's task arena or in order.
 template <typename Body>

@@ -65,33 +65,57 @@ std::vector<double> RowWeights(const ResidualIndex& index, const AttributeWeight
   return weights;
 }
 
-// (kron over the axes of `weights`)^T values, in their unit.
-double Contract(const ResidualIndex::Entry& entry,
-                const std::vector<const std::vector<double>*>& axes) {
-  return std::visit(
-      [&](const auto& measured) {
-        if (axes.empty()) return static_cast<double>(measured.front()) * entry.unit;
-        const auto row = static_cast<int64_t>(axes.back()->size());
-        const int64_t num_rows = static_cast<int64_t>(measured.size()) / row;
-        std::vector<double> cells(static_cast<size_t>(row));
-        std::vector<double> contracted(static_cast<size_t>(num_rows));
-        for (int64_t r = 0; r < num_rows; ++r) {
-          ConvertValues(measured.data() + r * row, row, entry.unit, cells.data());
-          contracted[static_cast<size_t>(r)] = DotProduct(cells.data(), axes.back()->data(), row);
-        }
-        int64_t size = num_rows;
-        for (size_t k = axes.size() - 1; k-- > 0;) {
-          const auto length = static_cast<int64_t>(axes[k]->size());
-          size /= length;
-          for (int64_t r = 0; r < size; ++r) {
-            contracted[static_cast<size_t>(r)] =
-                DotProduct(contracted.data() + r * length, axes[k]->data(), length);
+// (kron over the `axes`)^T values, in their unit, of values that come in pieces: rows along the last
+// axis are contracted as they come, the other axes in the end.
+class Contraction {
+ public:
+  Contraction(const std::vector<const std::vector<double>*>& axes, double unit)
+      : axes_(axes), unit_(unit), row_(axes.empty() ? 1 : axes.back()->size()) {}
+
+  void Add(ResidualValues piece) {
+    std::visit(
+        [&](const auto& values) {
+          for (size_t first = 0; first < values.size();) {
+            const size_t count = std::min(row_.size() - filled_, values.size() - first);
+            ConvertValues(values.data() + first, static_cast<int64_t>(count), unit_,
+                          row_.data() + filled_);
+            first += count;
+            filled_ += count;
+            if (filled_ == row_.size()) ContractRow();
           }
-        }
-        return contracted.front();
-      },
-      entry.values);
-}
+        },
+        piece);
+  }
+
+  double Finish() {
+    RESIDUA_CHECK(filled_ == 0);
+    auto size = static_cast<int64_t>(contracted_.size());
+    for (size_t k = axes_.empty() ? 0 : axes_.size() - 1; k-- > 0;) {
+      const auto length = static_cast<int64_t>(axes_[k]->size());
+      size /= length;
+      for (int64_t r = 0; r < size; ++r) {
+        contracted_[static_cast<size_t>(r)] =
+            DotProduct(contracted_.data() + r * length, axes_[k]->data(), length);
+      }
+    }
+    RESIDUA_CHECK(size == 1);
+    return contracted_.front();
+  }
+
+ private:
+  void ContractRow() {
+    contracted_.push_back(axes_.empty() ? row_.front()
+                                        : DotProduct(row_.data(), axes_.back()->data(),
+                                                     static_cast<int64_t>(row_.size())));
+    filled_ = 0;
+  }
+
+  const std::vector<const std::vector<double>*>& axes_;
+  double unit_;
+  std::vector<double> row_;
+  size_t filled_ = 0;
+  std::vector<double> contracted_;
+};
 
 }  // namespace
 
@@ -184,7 +208,8 @@ double QueryHalfStep(const ResidualIndex& index, const ProductQuery& query, doub
                   variance);
 }
 
-Estimate Answer(const ResidualIndex& index, const ProductQuery& query) {
+Estimate Answer(const ResidualIndex& index, const ProductQuery& query,
+                const ReadPieces& read_elsewhere) {
   Estimate estimate;
   estimate.variance = Variance(index, query);
   estimate.half_step = QueryHalfStep(index, query, estimate.variance);
@@ -200,14 +225,25 @@ Estimate Answer(const ResidualIndex& index, const ProductQuery& query) {
   for (size_t mask = 0; mask < entries.size(); ++mask) {
     double factor = 1;
     axes.clear();
+    AttributeSet set;
     for (size_t k = 0; k < rows.size(); ++k) {
       if ((mask >> k & 1) != 0) {
         axes.push_back(&rows[k]);
+        set.push_back(query.factors()[k].attribute);
       } else {
         factor *= constant[k];
       }
     }
-    if (factor != 0) estimate.value += factor * Contract(*entries[mask], axes);
+    if (factor == 0) continue;
+    const ResidualIndex::Entry& entry = *entries[mask];
+    Contraction contraction(axes, entry.unit);
+    if (entry.is_elsewhere && read_elsewhere) {
+      read_elsewhere(set, [&](ResidualValues piece) { contraction.Add(piece); });
+    } else {
+      CheckHasValues(entry);
+      contraction.Add(entry.values);
+    }
+    estimate.value += factor * contraction.Finish();
   }
   return estimate;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -13,9 +14,15 @@ namespace residua {
 // the measurements do not cover, and for one whose answer the bases do not determine: a custom
 // query matrix may not tell all cells apart.
 
+// Passes the values of a set to `use`, in their order, in pieces of any size.
+using ReadPieces =
+    std::function<void(const AttributeSet& set, const std::function<void(ResidualValues)>& use)>;
+
 // The answer on the reconstructed table, without making it: every residual on a subset of the
-// query's attributes is read once.
-Estimate Answer(const ResidualIndex& index, const ProductQuery& query);
+// query's attributes is read once. `read_elsewhere` reads those whose values are elsewhere; the
+// answer is the same to the last bit.
+Estimate Answer(const ResidualIndex& index, const ProductQuery& query,
+                const ReadPieces& read_elsewhere = {});
 
 // The variance of the answer to one query, and the covariance of the answers to two, over any two
 // covered sets A and B: only the noise that they share counts,

@@ -84,7 +84,7 @@ ResidualIndex::ResidualIndex(Domain domain, std::vector<ResidualBasis> basis_of_
     }
     const auto given = static_cast<int64_t>(
         std::visit([](const auto& values) { return values.size(); }, residual.values));
-    if (given != num_values) {
+    if (given != (residual.is_elsewhere ? 0 : num_values)) {
       Fail(ErrorKind::kBadInput, "the residual of {} has {} values; its bases ask for {}",
            SetName(domain_, residual.attributes), given, num_values);
     }
@@ -105,10 +105,13 @@ ResidualIndex::ResidualIndex(Domain domain, std::vector<ResidualBasis> basis_of_
            SetName(domain_, residual.attributes));
     }
     const double unit = std::ldexp(1.0, -residual.scale_bits);
-    entries_.push_back({residual.values, unit, variance, unit * unit / factor});
+    entries_.push_back(
+        {residual.values, unit, variance, unit * unit / factor, residual.is_elsewhere});
     has_coarse_noise_ |= HalfStep(entries_.back().squared_step, variance) > 0;
   }
 }
+
+void CheckHasValues(const ResidualIndex::Entry& entry) { RESIDUA_CHECK(!entry.is_elsewhere); }
 
 double HalfStep(double squared_step, double variance) {
   constexpr double kSmallStep = 1.0 / 32;

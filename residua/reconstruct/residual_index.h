@@ -19,6 +19,8 @@ struct ResidualView {
   ResidualValues values;
   Rational noise_variance;
   int scale_bits = 0;
+  // There are no values here: they are too many, and only the variance is asked for.
+  bool is_elsewhere = false;
 };
 
 // The measured residuals by attribute set, checked once: what reconstruction and every answer are
@@ -47,6 +49,7 @@ class ResidualIndex {
     // The square of one step of the integers' lattice, in the same units: a sum of weighted steps
     // is to it what the standard deviation is to the variance.
     double squared_step = 0;
+    bool is_elsewhere = false;  // `values` is empty
   };
 
   // Entries are numbered in the order the residuals were given in.
@@ -85,6 +88,9 @@ class ResidualIndex {
   std::vector<Entry> entries_;
   bool has_coarse_noise_ = false;
 };
+
+// A broken invariant if the entry's values are elsewhere: before they are read.
+void CheckHasValues(const ResidualIndex::Entry& entry);
 
 // Half of what the steps of an answer's noise add up to; its interval is wider by this, because the
 // noise differs from a normal one by no more. 0 if that is below 1/64 of the standard deviation.

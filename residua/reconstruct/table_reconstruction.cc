@@ -30,31 +30,34 @@ using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::Ro
 class Reconstruction {
  public:
   Reconstruction(const ResidualIndex& index, const AttributeSet& table,
-                 ReconstructionWorkspace::Buffers& buffers, std::span<double> counts,
-                 bool is_parallel)
+                 ReconstructionWorkspace::Buffers& buffers, double* counts, bool is_parallel)
       : index_(index),
         table_(table),
         buffers_(buffers),
-        counts_(counts.data()),
+        counts_(counts),
         order_(static_cast<int>(table.size())),
         all_((size_t{1} << table.size()) - 1),
         is_parallel_(is_parallel) {
-    int64_t num_cells = 1;
     buffers.sizes.clear();
+    num_cells_ = 1;
     for (int k = 0; k < order_; ++k) {
       buffers.sizes.push_back(Basis(k).size);
-      num_cells = CheckedMultiply(num_cells, Basis(k).size);
+      num_cells_ = CheckedMultiply(num_cells_, Basis(k).size);
       (Basis(k).is_identity() ? identity_axes_ : inverted_) |= Bit(k);
     }
-    if (num_cells != static_cast<int64_t>(counts.size())) {
-      Fail(ErrorKind::kBadInput, "the table {} has {} cells; there is room for {}",
-           SetName(index.domain(), table), num_cells, counts.size());
-    }
-    is_parallel_ = is_parallel && num_cells >= kLargeTableCells;
+    is_parallel_ = is_parallel && num_cells_ >= kLargeTableCells;
     if (buffers.residuals.size() <= all_) {
       buffers.residuals.resize(all_ + 1);
       buffers.scaled.resize(all_ + 1);
     }
+  }
+
+  int64_t num_cells() const { return num_cells_; }
+
+  // All but the table itself, of identity attributes alone.
+  void RunFaces() {
+    RESIDUA_CHECK(inverted_ == 0);
+    for (size_t subset = 0; subset < all_; ++subset) CompleteSubset(subset);
   }
 
   void Run() {
@@ -82,6 +85,7 @@ class Reconstruction {
 
   void Convert(size_t mask) {
     const ResidualIndex::Entry& entry = *buffers_.entries[mask];
+    CheckHasValues(entry);
     std::visit(
         [&](const auto& values) {
           const auto size = static_cast<int64_t>(values.size());
@@ -175,6 +179,7 @@ class Reconstruction {
   const AttributeSet& table_;
   ReconstructionWorkspace::Buffers& buffers_;
   double* counts_;
+  int64_t num_cells_ = 1;
   int order_;
   size_t all_;
   size_t identity_axes_ = 0;
@@ -188,7 +193,25 @@ void ReconstructInto(const ResidualIndex& index, const AttributeSet& table,
                      ReconstructionWorkspace& workspace, std::span<double> counts,
                      TableThreads threads) {
   index.FindSubsets(table, &workspace.buffers().entries);
-  Reconstruction(index, table, workspace.buffers(), counts, threads == TableThreads::kAll).Run();
+  Reconstruction reconstruction(index, table, workspace.buffers(), counts.data(),
+                                threads == TableThreads::kAll);
+  if (reconstruction.num_cells() != std::ssize(counts)) {
+    Fail(ErrorKind::kBadInput, "the table {} has {} cells; there is room for {}",
+         SetName(index.domain(), table), reconstruction.num_cells(), counts.size());
+  }
+  reconstruction.Run();
+}
+
+void ReconstructFaces(const ResidualIndex& index, const AttributeSet& table,
+                      ReconstructionWorkspace& workspace) {
+  ReconstructionWorkspace::Buffers& buffers = workspace.buffers();
+  index.FindSubsets(table, &buffers.entries);
+  Reconstruction(index, table, buffers, nullptr, true).RunFaces();
+  buffers.faces.clear();
+  const size_t all = (size_t{1} << table.size()) - 1;
+  for (size_t k = 0; k < table.size(); ++k) {
+    buffers.faces.push_back(buffers.scaled[all ^ size_t{1} << k].data());
+  }
 }
 
 std::vector<double> Reconstruct(const ResidualIndex& index, const AttributeSet& table) {

@@ -26,46 +26,57 @@ std::string FirstFew(int64_t size, const Label& label) {
   return text;
 }
 
+// What the brackets mean.
+std::string FirstRangeInWords(const Attribute& attribute) {
+  const std::vector<double>& cuts = std::get<CutEncoding>(attribute.encoding.cells).cuts;
+  if (cuts.size() < 2) return "";
+  return fmt::format(" ({} is above {} and up to {})", MarkdownCode(CellLabel(attribute, 1)),
+                     cuts[0], cuts[1]);
+}
+
 std::string CellsInWords(const Attribute& attribute) {
   const Encoding& encoding = attribute.encoding;
   const int64_t num_values = NumValueCells(attribute);
   const auto label = [&](int64_t cell) { return CellLabel(attribute, cell); };
   std::string text;
   if (const auto* integers = std::get_if<IntegerEncoding>(&encoding.cells)) {
-    text =
-        fmt::format("whole numbers from {} to {}, one cell each", integers->first, integers->last);
+    text = fmt::format("whole numbers from {} to {}", integers->first, integers->last);
   } else if (std::holds_alternative<CutEncoding>(encoding.cells)) {
-    text = fmt::format("numbers in {} ranges: {}", num_values, FirstFew(num_values, label));
+    text = fmt::format("numbers, in {}: {}{}", Counted(num_values, "range"),
+                       FirstFew(num_values, label), FirstRangeInWords(attribute));
   } else if (std::holds_alternative<ValueEncoding>(encoding.cells)) {
-    text = fmt::format("one of {}: {}", Counted(num_values, "value"), FirstFew(num_values, label));
+    text = fmt::format("{}: {}", Counted(num_values, "value"), FirstFew(num_values, label));
   } else if (const auto* dates = std::get_if<DateEncoding>(&encoding.cells)) {
-    text = fmt::format("dates from {} to {}, in {}: {}", DayText(dates->first_day),
-                       DayText(dates->last_day), Counted(num_values, "cell"),
+    text = fmt::format("dates from {} to {}, by {}: {}", DayText(dates->first_day),
+                       DayText(dates->last_day), TextOf(kDateSteps, dates->every),
                        FirstFew(num_values, label));
-  } else if (std::holds_alternative<PartEncoding>(encoding.cells)) {
-    text = fmt::format("a part of a date or time: {}", FirstFew(num_values, label));
+  } else if (const auto* part = std::get_if<PartEncoding>(&encoding.cells)) {
+    text = fmt::format("the {} of a date or time: {}", TextOf(kDateParts, part->part),
+                       FirstFew(num_values, label));
   } else {
     text = Counted(num_values, "cell");
   }
-  if (encoding.null_cell) text += "; missing values have a cell of their own, `null`";
-  return text + fmt::format(" ({} cells).", attribute.size);
+  if (encoding.null_cell) text += fmt::format("; and {} for missing values", MarkdownCode("null"));
+  return text + ".";
 }
 
 std::string QueriesInWords(const Attribute& attribute) {
   switch (attribute.queries) {
     case QueryKind::kIdentity:
-      return "Counted: each cell.";
+      return "Counted: each of them.";
     case QueryKind::kPrefix:
-      return "Counted: running totals, from the first cell up to each cell.";
+      return fmt::format("Counted: running totals, such as {}, from the first up to each of them.",
+                         MarkdownCode(AnswerLabel(attribute, (attribute.size - 1) / 2)));
     case QueryKind::kRange:
-      return "Counted: every range of consecutive cells.";
+      return fmt::format("Counted: every range of them, such as {}.",
+                         MarkdownCode(AnswerLabel(attribute, NumAnswers(attribute) / 2)));
     case QueryKind::kHierarchy:
       return fmt::format(
-          "Counted: each cell, and {} of them: {}.", Counted(std::ssize(attribute.groups), "group"),
+          "Counted: each of them, and {}: {}.", Counted(std::ssize(attribute.groups), "group"),
           FirstFew(std::ssize(attribute.groups),
                    [&](int64_t k) { return attribute.groups[static_cast<size_t>(k)].name; }));
     case QueryKind::kCustom:
-      return fmt::format("Counted: {} of cells that the publisher chose.",
+      return fmt::format("Counted: {} of them that the publisher chose.",
                          Counted(attribute.custom.num_rows, "combination"));
   }
   RESIDUA_CHECK(false);
@@ -93,6 +104,11 @@ std::string Listed(const std::vector<std::string>& items, std::string_view last)
   return text;
 }
 
+// What stops a release is not in the data of one that was made.
+std::string NoneOf(const std::vector<std::string>& values) {
+  return fmt::format("There are no {}: a release stops at these.", Listed(values, "or"));
+}
+
 std::string FatesInWords(const Encoding& encoding) {
   const std::vector<std::string> others = OthersOf(encoding);
   std::vector<std::string> all = {"missing values"};
@@ -100,23 +116,19 @@ std::string FatesInWords(const Encoding& encoding) {
   constexpr std::string_view kMissingAsNull = "Missing values were counted as `null`.";
   switch (encoding.outside) {
     case OutsidePolicy::kError:
-      if (encoding.null_cell) {
-        return fmt::format("{} The release would have stopped at {}.", kMissingAsNull,
-                           Listed(others, "or"));
-      }
-      return fmt::format("The release would have stopped at {}.", Listed(all, "or"));
+      if (encoding.null_cell) return fmt::format("{} {}", kMissingAsNull, NoneOf(others));
+      return NoneOf(all);
     case OutsidePolicy::kClamp: {
       const bool are_dates = std::holds_alternative<DateEncoding>(encoding.cells);
-      const std::string_view bad =
+      const std::string bad =
           are_dates ? "values that are not dates" : "values that are not numbers";
       return fmt::format(
           "{} {}",
           are_dates ? "Dates outside were counted at the nearest end."
                     : "Numbers outside were counted at the nearest end, and fractions at the whole "
                       "number below.",
-          encoding.null_cell
-              ? fmt::format("Missing values and {} were counted as `null`.", bad)
-              : fmt::format("The release would have stopped at missing values or {}.", bad));
+          encoding.null_cell ? fmt::format("Missing values and {} were counted as `null`.", bad)
+                             : NoneOf({"missing values", bad}));
     }
     case OutsidePolicy::kDrop:
       if (encoding.null_cell) {
@@ -127,9 +139,9 @@ std::string FatesInWords(const Encoding& encoding) {
     case OutsidePolicy::kNull:
       return fmt::format("{} So were {}.", kMissingAsNull, Listed(others, "and"));
     case OutsidePolicy::kOther:
-      return fmt::format("Other values were counted as `{}`. {}", kOtherLabel,
-                         encoding.null_cell ? kMissingAsNull
-                                            : "The release would have stopped at missing values.");
+      return fmt::format(
+          "Other values were counted as `{}`. {}", kOtherLabel,
+          encoding.null_cell ? std::string(kMissingAsNull) : NoneOf({"missing values"}));
   }
   RESIDUA_CHECK(false);
 }
@@ -146,8 +158,12 @@ std::string MarkdownCode(std::string_view text) {
 }
 
 std::string DescribeAttribute(const Attribute& attribute) {
-  return fmt::format("{}: {} {} {}", MarkdownCode(attribute.name), CellsInWords(attribute),
-                     QueriesInWords(attribute), FatesInWords(attribute.encoding));
+  return fmt::format("{}: {}", MarkdownCode(attribute.name), DescribeValues(attribute));
+}
+
+std::string DescribeValues(const Attribute& attribute) {
+  return fmt::format("{} {} {}", CellsInWords(attribute), QueriesInWords(attribute),
+                     FatesInWords(attribute.encoding));
 }
 
 }  // namespace residua

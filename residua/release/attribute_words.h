@@ -10,6 +10,8 @@ namespace residua {
 // and what became of values that have no cell. It follows from the attribute alone and says
 // nothing of the data.
 std::string DescribeAttribute(const Attribute& attribute);
+// The same without its name in front.
+std::string DescribeValues(const Attribute& attribute);
 
 // Text from outside as Markdown code on one line.
 std::string MarkdownCode(std::string_view text);

@@ -1,6 +1,8 @@
 #include "residua/release/data_places.h"
 
 #include "residua/base/error.h"
+#include "residua/base/shown_text.h"
+#include "residua/data/database_url.h"
 
 namespace residua {
 
@@ -44,7 +46,8 @@ DataPlaces FindPlaces(const DataReference& reference, const fs::path& folder,
     if (!reference.source.empty()) places.data.query = reference.query;
   } else if (!reference.empty()) {
     places.data.source = resolve(reference.source);
-    places.data.database = resolve(reference.database);
+    places.data.database = RebasedDatabase(reference.database, resolve);
+    CheckDatabaseUrl(places.data.database);
     places.data.query = reference.query;
   } else {
     Fail(ErrorKind::kBadInput, "the plan names no data; {}", Phrase{Phrase::Kind::kNameData});
@@ -57,6 +60,12 @@ DataPlaces FindPlaces(const DataReference& reference, const fs::path& folder,
     Fail(ErrorKind::kBadInput,
          "rows in memory have no ledger beside them; name the one that their budget is kept in, "
          "such as people.ledger");
+  }
+  if (IsDatabaseUrl(places.data.database)) {
+    Fail(ErrorKind::kBadInput,
+         "{}: a database has no ledger beside it; name the one that its budget is kept in: set "
+         "ledger = \"FILE.ledger\" beside database",
+         ShownText(places.data.database));
   }
   places.ledger = LedgerBeside(places.data);
   return places;

@@ -4,6 +4,8 @@
 
 #include "residua/base/error.h"
 #include "residua/base/stop.h"
+#include "residua/data/database_url.h"
+#include "residua/data/mass_drop.h"
 #include "residua/files/file.h"
 #include "residua/files/measurement_file.h"
 #include "residua/noise/secure_bits.h"
@@ -13,25 +15,29 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The rows as they will be counted, and the plan that can be measured on them: all that could be
-// refused without a ledger is refused.
+// The rows, counted, and the plan that can be measured on them: all that could be refused without a
+// ledger is refused.
 struct MeasurableRows {
-  EncodedTable table;
+  CountedRows rows;
   MeasurablePlan plan;
 };
 
 MeasurableRows ReadRows(const MeasureRequest& request, const VerifiedPlan& verified) {
   const Plan& plan = request.plan.plan;
   const std::stop_token& stop = request.options.counting.stop;
-  ReadResult read = ReadEncodedTable(request.places.data, plan.domain, plan.protection,
-                                     ThreadSecureBits(), [&](int64_t num_rows) {
-                                       CheckNotStopped(stop);
-                                       if (request.on_rows) request.on_rows(num_rows);
-                                     });
+  CountedResult read =
+      ReadCountedRows(request.places.data, plan.domain, plan.protection, ThreadSecureBits(),
+                      MeasuredSets(plan), request.options.counting, [&](int64_t num_rows) {
+                        CheckNotStopped(stop);
+                        if (request.on_rows) request.on_rows(num_rows);
+                      });
   if (request.on_read) request.on_read(read.report);
-  MeasurablePlan measurable(verified, read.table.num_rows(), request.options.counting);
+  if (!request.allow_drops) {
+    if (const auto drop = FindMassDrop(read.report, plan.domain, request.places.data)) throw *drop;
+  }
+  MeasurablePlan measurable(verified, read.rows.num_rows(), request.options.counting);
   CheckNotStopped(stop);
-  return {std::move(read.table), std::move(measurable)};
+  return {std::move(read.rows), std::move(measurable)};
 }
 
 // The spend as one ledger has it.
@@ -68,7 +74,7 @@ Accounts AccountsOf(const MeasureRequest& request, Ledger::Spend spend) {
   Accounts accounts;
   accounts.push_back({places.ledger, spend});
   if (fs::exists(places.ledger)) accounts.front().ledger.emplace(Ledger::Open(places.ledger));
-  if (places.data.arrow != nullptr) return accounts;
+  if (places.data.arrow != nullptr || IsDatabaseUrl(places.data.database)) return accounts;
   const fs::path beside = LedgerBeside(places.data);
   std::error_code ignored;
   if (!fs::exists(beside) || fs::equivalent(beside, places.ledger, ignored)) return accounts;
@@ -173,8 +179,8 @@ void Reserve(const MeasureRequest& request, const std::string& temporary, Accoun
 }
 
 // Passes every noisy residual to `visit`, once the spend is in every ledger, then calls `finish`.
-void MeasureReserved(const MeasureRequest& request, const MeasurableRows& rows,
-                     const Accounts& accounts, const std::function<void(NoisyResidual&&)>& visit,
+void MeasureReserved(const MeasureRequest& request, MeasurableRows&& rows, const Accounts& accounts,
+                     const std::function<void(NoisyResidual&&)>& visit,
                      const std::function<void()>& finish) {
   if (request.on_reserved) request.on_reserved();
   try {
@@ -184,7 +190,7 @@ void MeasureReserved(const MeasureRequest& request, const MeasurableRows& rows,
     options.on_measured = [&](int64_t num_measured) {
       if (request.on_sets) request.on_sets(num_measured, std::ssize(rows.plan.sets()));
     };
-    Measure(rows.plan, rows.table, options, visit);
+    Measure(rows.plan, std::move(rows.rows), options, visit);
     finish();
   } catch (const std::exception& error) {
     throw StaysReserved(error, request.resume, accounts);
@@ -324,14 +330,14 @@ MeasureOutcome MeasureToFile(const MeasureRequest& request, const VerifiedPlan& 
   if (work.kind == Work::Kind::kPutInPlace) return PutInPlace(request, work.temporary, &accounts);
 
   const bool makes_ledger = !accounts.front().ledger;
-  const MeasurableRows rows = ReadRows(request, verified);
+  MeasurableRows rows = ReadRows(request, verified);
   // It is published, so it does not say where the data is.
-  MeasurementWriter writer(request.output, {request.plan.plan, {}});
+  MeasurementWriter writer(request.output, {request.plan.plan, request.plan.data.WithoutPlaces()});
   FileInProgress& file = writer.file();
   Reserve(request, fs::path(file.path()).filename(), &accounts);
   if (request.resume) RemoveLeftovers(request, accounts);
   MeasureReserved(
-      request, rows, accounts, [&](NoisyResidual&& residual) { writer.Write(residual); },
+      request, std::move(rows), accounts, [&](NoisyResidual&& residual) { writer.Write(residual); },
       [&] {
         if (fs::exists(request.output)) FailExists(request.output);
         writer.Complete();
@@ -360,11 +366,11 @@ MeasureOutcome MeasureToMemory(const MeasureRequest& request, std::vector<NoisyR
   Accounts accounts = AccountsOf(request, spend);
   CheckNew(request, &accounts);
   const bool makes_ledger = !accounts.front().ledger;
-  const MeasurableRows rows = ReadRows(request, verified);
+  MeasurableRows rows = ReadRows(request, verified);
   Reserve(request, std::string(kInMemory), &accounts);
   std::vector<NoisyResidual> residuals;
   MeasureReserved(
-      request, rows, accounts,
+      request, std::move(rows), accounts,
       [&](NoisyResidual&& residual) { residuals.push_back(std::move(residual)); }, [] {});
   Confirm(&accounts);
   *into = std::move(residuals);

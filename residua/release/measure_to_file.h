@@ -21,6 +21,7 @@ struct MeasureRequest {
   std::filesystem::path output;
   bool again = false;   // the plan may have been measured before: a new spend
   bool resume = false;  // what a measurement of this plan into this file left undone is finished
+  bool allow_drops = false;    // an attribute may leave out nearly all rows (FindMassDrop)
   std::string plan_name = {};  // what messages call the plan: the file it was read from
   MeasureOptions options = {};
   // Called once the rows are read, before anything is spent.

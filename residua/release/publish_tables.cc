@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <nlohmann/json.hpp>
+#include <map>
+#include <optional>
 #include <set>
 
 #include "residua/base/error.h"
@@ -15,6 +16,7 @@
 #include "residua/reconstruct/whole_counts.h"
 #include "residua/release/stream_tables.h"
 #include "residua/text/domain_text.h"
+#include "residua/text/json_text.h"
 
 namespace residua {
 namespace {
@@ -45,9 +47,10 @@ fs::path OutputOf(const TablesRequest& request) {
 }
 
 // Where the tables come from and what is promised; kept beside them.
-std::string About(const TablesRequest& request, const Plan& plan, const TablesWritten& written) {
+std::string About(const TablesRequest& request, const Plan& plan, const TableLayout& layout,
+                  const TablesWritten& written) {
   const Guarantee guarantee = GuaranteeOf(plan);
-  nlohmann::ordered_json json = {
+  Json json = {
       {"format", "residua-tables"},
       {"version", kTablesVersion},
       {"tool", fmt::format("residua {}", Version())},
@@ -59,9 +62,14 @@ std::string About(const TablesRequest& request, const Plan& plan, const TablesWr
     json["adjusted"] =
         fmt::format("{}{}{}; biased; no error bars", request.nonnegative ? "non-negative" : "",
                     request.nonnegative && request.integers ? ", " : "",
-                    request.integers ? "rounded to whole numbers" : "");
+                    request.integers ? "rounded to whole numbers, each table by itself" : "");
   } else {
     json["confidence"] = request.confidence;
+    if (request.coverage != Coverage::kEachAnswer) {
+      json["intervals"] = request.coverage == Coverage::kTable
+                              ? "with this confidence, all of a table at once"
+                              : "with this confidence, all of all tables at once";
+    }
     json["estimates"] = "unbiased; signed; std_dev and intervals are exact for the noise added";
     if (request.format == TableFormat::kCsv && request.digits == TableDigits::kSupported) {
       json["digits"] =
@@ -70,7 +78,13 @@ std::string About(const TablesRequest& request, const Plan& plan, const TablesWr
     }
   }
   for (const auto& [attribute, column] : written.renamed) json["columns"][attribute] = column;
-  return json.dump(2) + "\n";
+  for (int i = 0; i < plan.domain.size(); ++i) {
+    const auto k = static_cast<size_t>(i);
+    for (const CompanionColumn& companion : layout.CompanionsAt(k)) {
+      json["companions"][plan.domain[i].name].push_back(companion.name);
+    }
+  }
+  return IndentedJson(json) + "\n";
 }
 
 std::vector<AttributeSet> ChosenTables(const TablesRequest& request, const Plan& plan) {
@@ -91,20 +105,6 @@ std::vector<AttributeSet> ChosenTables(const TablesRequest& request, const Plan&
   return tables;
 }
 
-// Sums of whole cells are whole; other combinations, which custom queries may ask for, need not be.
-void CheckWholeAnswers(const Attribute& attribute, const QueryMatrix& queries) {
-  if (attribute.queries != QueryKind::kCustom) return;
-  for (int64_t k = 0; k < queries.num_answers(); ++k) {
-    for (const double weight : queries.Row(k)) {
-      if (weight == std::floor(weight)) continue;
-      Fail(ErrorKind::kBadInput,
-           "the queries of '{}' weight cells by {}, so that whole cells do not give whole answers; "
-           "leave out {}, or ask for the cells",
-           attribute.name, weight, Phrase{Phrase::Kind::kOption, {"integers"}});
-    }
-  }
-}
-
 std::vector<std::pair<std::string, std::string>> Renamed(const Domain& domain,
                                                          const TableNames& names) {
   std::vector<std::pair<std::string, std::string>> renamed;
@@ -120,11 +120,16 @@ class TablePublisher {
  public:
   TablePublisher(const TablesRequest& request, const Plan& plan,
                  const std::vector<AxisAnswers>& axes, TableWriter* writer)
-      : request_(request),
-        plan_(plan),
-        writer_(writer),
-        interval_factor_(TwoSidedQuantile(request.confidence)),
-        axis_of_attribute_(axes) {}
+      : request_(request), plan_(plan), writer_(writer), axis_of_attribute_(axes) {
+    if (request.coverage == Coverage::kEachAnswer) {
+      one_factor_ = TwoSidedQuantile(request.confidence);
+    }
+  }
+
+  // Of all the tables that are published, before the first.
+  void CoverAll(std::span<const AttributeSet> tables) {
+    one_factor_ = SimultaneousFactor(plan_, tables, axis_of_attribute_, request_.confidence);
+  }
 
   // Before any table is made.
   void CheckWhole(const std::vector<AttributeSet>& tables) const {
@@ -137,10 +142,11 @@ class TablePublisher {
 
   int64_t num_answers() const { return num_answers_; }
 
-  // With the error bars that `index` gives, unless the tables are adjusted.
-  void Publish(const ResidualIndex& index, const AttributeSet& table,
-               std::span<const double> counts) {
+  // With the error bars that the index gives, unless the tables are adjusted.
+  void Publish(const TablePiece& piece) {
+    const auto& [index, table, counts, first] = piece;
     PublishedTable published{.attributes = table};
+    published.first = first;
     std::vector<const AxisAnswers*> axes;
     for (const int i : table) axes.push_back(&axis_of_attribute_[static_cast<size_t>(i)]);
     const bool identity = std::all_of(axes.begin(), axes.end(), [](const AxisAnswers* axis) {
@@ -153,24 +159,42 @@ class TablePublisher {
     published.estimates = answers.empty() ? counts : std::span<const double>(answers);
     std::vector<double> std_devs;
     if (!request_.is_adjusted()) {
+      const double interval_factor = IntervalFactor(table);
       std_devs = AnswerVariances(index, table, axes);
       if (const double half_step = TableHalfStep(index, table, axes, std_devs); half_step > 0) {
         published.widening = IntervalWidening(
-            interval_factor_, *std::min_element(std_devs.begin(), std_devs.end()), half_step);
+            interval_factor, *std::min_element(std_devs.begin(), std_devs.end()), half_step);
       }
       for (double& value : std_devs) value = std::sqrt(value);
       published.std_devs = std_devs;
-      published.interval_factor = interval_factor_;
+      published.interval_factor = interval_factor;
     }
     writer_->Write(published);
     num_answers_ += static_cast<int64_t>(published.estimates.size());
   }
 
  private:
+  // Tables of attributes that are alike have the same.
+  double IntervalFactor(const AttributeSet& table) {
+    if (one_factor_) return *one_factor_;
+    std::vector<int> classes;
+    for (const int i : table) {
+      classes.push_back(plan_.classes.class_of[static_cast<size_t>(i)]);
+    }
+    std::sort(classes.begin(), classes.end());
+    const auto [known, is_new] = factor_of_classes_.try_emplace(std::move(classes), 0);
+    if (is_new) {
+      known->second =
+          SimultaneousFactor(plan_, std::span(&table, 1), axis_of_attribute_, request_.confidence);
+    }
+    return known->second;
+  }
+
   const TablesRequest& request_;
   const Plan& plan_;
   TableWriter* writer_;
-  double interval_factor_;
+  std::optional<double> one_factor_;  // of all tables
+  std::map<std::vector<int>, double> factor_of_classes_;
   const std::vector<AxisAnswers>& axis_of_attribute_;
   int64_t num_answers_ = 0;
 };
@@ -190,13 +214,26 @@ NonnegativeFit PublishNonnegative(const TablesRequest& request, const Measuremen
   for (const AttributeSet& table : tables) {
     std::vector<double> counts = CountsOf(result, plan.domain, table);
     if (request.integers) RoundToTotal(result.total, counts);
-    publisher->Publish(index, table, counts);
+    publisher->Publish({index, table, counts});
   }
   return {result.iterations, result.objective, result.max_deviation, result.mixed_in,
           result.max_deviation <= options.max_deviation};
 }
 
 }  // namespace
+
+void CheckWholeAnswers(const Attribute& attribute, const QueryMatrix& queries) {
+  if (attribute.queries != QueryKind::kCustom) return;
+  for (int64_t k = 0; k < queries.num_answers(); ++k) {
+    for (const double weight : queries.Row(k)) {
+      if (weight == std::floor(weight)) continue;
+      Fail(ErrorKind::kBadInput,
+           "the queries of '{}' weight cells by {}, so that whole cells do not give whole answers; "
+           "leave out {}, or ask for the cells",
+           attribute.name, weight, Phrase{Phrase::Kind::kOption, {"integers"}});
+    }
+  }
+}
 
 void CheckTablesRequest(const TablesRequest& request) { TwoSidedQuantile(request.confidence); }
 
@@ -213,21 +250,33 @@ TablesWritten PublishTables(const TablesRequest& request) {
                      .names = NamesOf(plan.domain),
                      .num_threads = request.num_threads};
   for (const AxisAnswers& axis : axes) layout.labels.push_back(axis.labels);
+  if (request.answers != AnswerKind::kCells) {
+    layout.companions = CompanionsOf(plan.domain, layout.names);
+  }
   written.renamed = Renamed(plan.domain, layout.names);
-  layout.about = About(request, plan, written);
+  layout.about = About(request, plan, layout, written);
   const auto writer = MakeTableWriter(written.output, std::move(layout));
   TablePublisher publisher(request, plan, axes, writer.get());
+  if (request.coverage == Coverage::kRelease && !request.is_adjusted()) publisher.CoverAll(tables);
   if (request.nonnegative) {
     written.fit = PublishNonnegative(request, file, tables, &publisher);
   } else {
     StreamOptions stream;
     stream.reconstruct.num_threads = request.num_threads;
     int64_t num_written = 0;
+    const auto count_table = [&] {
+      if (request.on_table) request.on_table(++num_written, written.num_tables);
+    };
+    stream.visit_slab = [&](const TablePiece& piece) {
+      publisher.Publish(piece);
+      const int64_t end = piece.first + std::ssize(piece.counts);
+      if (end == piece.index.NumCells(piece.table)) count_table();
+    };
     StreamTables(
         file, tables, stream,
         [&](const ResidualIndex& index, const AttributeSet& table, std::span<const double> counts) {
-          publisher.Publish(index, table, counts);
-          if (request.on_table) request.on_table(++num_written, written.num_tables);
+          publisher.Publish({index, table, counts});
+          count_table();
         });
   }
   writer->Finish();

@@ -8,8 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "residua/basis/query_matrix.h"
 #include "residua/files/table_files.h"
 #include "residua/reconstruct/answer_kind.h"
+#include "residua/reconstruct/simultaneous.h"
 
 namespace residua {
 
@@ -22,6 +24,7 @@ struct TablesRequest {
   TableDigits digits = TableDigits::kSupported;  // of CSV; Parquet always has all
   AnswerKind answers = AnswerKind::kPlanned;
   double confidence = 0.95;
+  Coverage coverage = Coverage::kEachAnswer;  // of the intervals, with that confidence
   // Adjusted tables, which are biased and have no error bars:
   bool nonnegative = false;  // the most likely counts that are not negative
   bool integers = false;     // whole numbers
@@ -49,6 +52,10 @@ struct TablesWritten {
   std::vector<std::pair<std::string, std::string>> renamed = {};
   std::optional<NonnegativeFit> fit = {};  // of non-negative tables
 };
+
+// Sums of whole cells are whole; other combinations, which custom queries may ask for, need not be:
+// they are Error{kBadInput}.
+void CheckWholeAnswers(const Attribute& attribute, const QueryMatrix& queries);
 
 // Error{kBadInput} if the request contradicts itself, before anything is read.
 void CheckTablesRequest(const TablesRequest& request);

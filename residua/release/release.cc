@@ -1,14 +1,19 @@
 #include "residua/release/release.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "residua/base/error.h"
+#include "residua/base/memory.h"
 #include "residua/base/stop.h"
 #include "residua/files/measurement_file.h"
+#include "residua/reconstruct/nonnegative_tables.h"
 #include "residua/reconstruct/query_answer.h"
 #include "residua/reconstruct/table_answers.h"
 #include "residua/reconstruct/table_batches.h"
+#include "residua/reconstruct/whole_counts.h"
+#include "residua/release/publish_tables.h"
 #include "residua/text/question_text.h"
 
 namespace residua {
@@ -46,7 +51,7 @@ void Release::Save(const std::filesystem::path& path) const {
          "{}: exists already; a measurement is paid for and not overwritten, {}", path.string(),
          Phrase{Phrase::Kind::kOtherOutput});
   }
-  MeasurementWriter writer(path, {plan(), {}});
+  MeasurementWriter writer(path, {plan(), plan_.data.WithoutPlaces()});
   for (const NoisyResidual& residual : residuals_) writer.Write(residual);
   writer.Finish();
 }
@@ -67,6 +72,42 @@ std::vector<TableNumbers> Release::Tables(std::span<const AttributeSet> tables,
     }
   });
   return numbers;
+}
+
+AdjustedTables Release::Adjusted(std::span<const AttributeSet> tables, AnswerKind answers,
+                                 const Adjustment& adjustment) const {
+  const std::vector<AxisAnswers> all_axes = AxesOf(plan(), answers);
+  const auto axes_of = [&](const AttributeSet& table) {
+    std::vector<const AxisAnswers*> axes;
+    for (const int i : table) axes.push_back(&all_axes[static_cast<size_t>(i)]);
+    return axes;
+  };
+  if (adjustment.nonnegative && adjustment.integers) {
+    std::set<int> attributes;
+    for (const AttributeSet& table : tables) attributes.insert(table.begin(), table.end());
+    for (const int i : attributes) {
+      CheckWholeAnswers(plan().domain[i], all_axes[static_cast<size_t>(i)].queries);
+    }
+  }
+  AdjustedTables adjusted;
+  adjusted.answers.resize(tables.size());
+  if (!adjustment.nonnegative) {
+    ReconstructTables(index_, tables, {}, [&](size_t t, std::span<const double> counts) {
+      adjusted.answers[t] = AnswerTable(counts, axes_of(tables[t]));
+      if (adjustment.integers) RoundEach(adjusted.answers[t]);
+    });
+    return adjusted;
+  }
+  NonnegativeOptions options;
+  options.memory_budget_bytes = MemoryOfMachine() / 2;
+  const NonnegativeTables fitted = ReconstructNonnegative(index_, tables, options);
+  adjusted.max_deviation = fitted.max_deviation;
+  for (size_t t = 0; t < tables.size(); ++t) {
+    std::vector<double> counts = CountsOf(fitted, plan().domain, tables[t]);
+    if (adjustment.integers) RoundToTotal(fitted.total, counts);
+    adjusted.answers[t] = AnswerTable(counts, axes_of(tables[t]));
+  }
+  return adjusted;
 }
 
 ProductQuery Release::Question(std::string_view text) const {

@@ -24,6 +24,19 @@ struct TableNumbers {
   double half_step = 0;
 };
 
+// What adjusted tables are made to be.
+struct Adjustment {
+  bool nonnegative = false;  // the most likely counts that are not negative
+  bool integers = false;     // whole numbers
+};
+
+// Tables that are biased and have no error bars. `max_deviation`, of non-negative tables: no answer
+// is further from the most likely one, in standard deviations of its unbiased estimate.
+struct AdjustedTables {
+  std::vector<std::vector<double>> answers;  // of each table, row-major
+  double max_deviation = 0;
+};
+
 // A measurement, whole and in memory: what every table and answer is made from. It does not change,
 // so that several threads may ask it at once.
 class Release {
@@ -46,6 +59,11 @@ class Release {
 
   // Each of `tables`. Error{kBadInput} for one that the measurements do not cover.
   std::vector<TableNumbers> Tables(std::span<const AttributeSet> tables, AnswerKind answers) const;
+
+  // Each of `tables`, adjusted. Non-negative tables agree with each other. Error{kBadInput} where
+  // whole counts do not give whole answers.
+  AdjustedTables Adjusted(std::span<const AttributeSet> tables, AnswerKind answers,
+                          const Adjustment& adjustment) const;
 
   // "age=18..30 sex=female", as a query of this release's domain.
   ProductQuery Question(std::string_view text) const;

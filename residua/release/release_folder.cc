@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include "residua/release/summary.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/select.h"
+#include "residua/text/json_text.h"
 
 namespace residua {
 namespace {
@@ -50,10 +50,10 @@ bool IsPlanFor(const Spec& spec, const Plan& plan) {
 
 // What was planned for this spec in the folder stays planned: another version of residua, or
 // another processor, may choose other noise.
-Plan PlanIn(const ReleaseFolder& folder, const Spec& spec) {
+Plan PlanIn(const ReleaseFolder& folder, const ReleaseRequest& request) {
   std::optional<Plan> earlier = EarlierPlan(folder);
-  if (earlier && IsPlanFor(spec, *earlier)) return *std::move(earlier);
-  Plan plan = Select(RequestOf(spec));
+  if (!request.plan && earlier && IsPlanFor(request.spec, *earlier)) return *std::move(earlier);
+  Plan plan = request.plan ? *request.plan : Select(RequestOf(request.spec));
   if (earlier && *earlier != plan) {
     Fail(ErrorKind::kRefused,
          "{}: holds the release of another plan; {} for a new release, or put the spec back as it "
@@ -98,13 +98,16 @@ MeasureOutcome MeasureInto(const ReleaseFolder& folder, bool is_new, const Verif
                            MeasureRequest request) {
   const bool made_plan = !fs::exists(folder.plan);
   bool is_spent = !made_plan;
-  for (const fs::path& unfinished : {folder.plan, folder.tables, folder.summary}) {
+  for (const fs::path& unfinished : {folder.plan, folder.tables, folder.summary, folder.page}) {
     RemoveTemporariesOf(unfinished);
   }
   try {
     if (made_plan) WritePlan(folder.plan, request.plan);
     request.resume = true;
-    request.on_reserved = [&] { is_spent = true; };
+    request.on_reserved = [&is_spent, tell = std::move(request.on_reserved)] {
+      is_spent = true;
+      if (tell) tell();
+    };
     return MeasureToFile(request, verified);
   } catch (...) {
     std::error_code ignored;
@@ -117,14 +120,16 @@ MeasureOutcome MeasureInto(const ReleaseFolder& folder, bool is_new, const Verif
 // Earlier versions wrote into a plan where the data is. Whether they wrote the measurements too,
 // which then say so as well; if not, the plan is written again without it.
 bool NamesData(const ReleaseFolder& folder, const PlanFile& plan) {
-  if (MeasurementFile(folder.measurements).plan_file().data != DataReference()) return true;
-  if (ReadPlan(folder.plan).data != DataReference()) WritePlan(folder.plan, plan);
+  const DataReference data = MeasurementFile(folder.measurements).plan_file().data;
+  if (data != data.WithoutPlaces()) return true;
+  const DataReference planned = ReadPlan(folder.plan).data;
+  if (planned != planned.WithoutPlaces()) WritePlan(folder.plan, plan);
   return false;
 }
 
 // Of a plan file, as readers see it.
 std::string DigestShownIn(const fs::path& plan) {
-  return nlohmann::json::parse(ReadFile(plan)).at("digest").get<std::string>();
+  return ParseJson(ReadFile(plan)).at("digest").get<std::string>();
 }
 
 TablesRequest TablesOf(const ReleaseRequest& request, const ReleaseFolder& folder) {
@@ -146,7 +151,8 @@ ReleaseFolder::ReleaseFolder(const fs::path& folder)
       plan(folder / "plan.json"),
       measurements(folder / "measurements.parquet"),
       tables(folder / "tables"),
-      summary(folder / "summary.md") {}
+      summary(folder / "summary.md"),
+      page(folder / "index.html") {}
 
 ReleaseRequest RequestReleaseOf(const fs::path& spec_file, const fs::path& output) {
   return {ReadReleasableSpec(spec_file), FolderOf(spec_file), spec_file.string(), output};
@@ -154,23 +160,27 @@ ReleaseRequest RequestReleaseOf(const fs::path& spec_file, const fs::path& outpu
 
 ReleaseOutcome MakeRelease(const ReleaseRequest& request) {
   const Spec& spec = request.spec;
-  CheckReleasable(spec, request.spec_name);
+  if (request.data.arrow == nullptr && request.data.source.empty()) {
+    CheckReleasable(spec, request.spec_name);
+  }
   const ReleaseFolder folder(request.output);
   const TablesRequest tables = TablesOf(request, folder);
   CheckTablesRequest(tables);
   // Without the data: the folder can be published as it is, and the spec is given again to resume.
-  PlanFile plan{PlanIn(folder, spec), {}};
+  PlanFile plan{PlanIn(folder, request), spec.data.WithoutPlaces()};
   if (request.on_planned) request.on_planned();
 
-  NamedPlaces named;
+  NamedPlaces named = request.data;
   named.ledger = request.ledger;
   MeasureRequest measure{plan, FindPlaces(spec.data, request.spec_folder, named),
                          folder.measurements};
   measure.plan_name = request.spec_name;
+  measure.allow_drops = request.allow_drops;
   measure.options.counting.num_threads = request.num_threads;
   measure.options.counting.stop = request.stop;
   measure.on_rows = request.on_rows;
   measure.on_read = request.on_read;
+  measure.on_reserved = request.on_reserved;
   measure.on_sets = request.on_sets;
   // A spend that was interrupted is continued only where it was made, and refused otherwise: what
   // it paid for may lie in a folder that was moved away.
@@ -191,11 +201,14 @@ ReleaseOutcome MakeRelease(const ReleaseRequest& request) {
       request.confidence,       written.num_tables,         written.num_answers,
       !spec.data.query.empty(), DigestShownIn(folder.plan), spec.release};
   WriteFileAtomically(folder.summary, SummaryText(plan, facts));
+  PageWritten page = WritePage({folder.measurements, folder.page, spec.release, facts.is_query,
+                                request.confidence, facts.plan_digest, request.max_page_bytes});
   return {folder,
           std::move(plan),
           std::move(measure.places),
           std::move(measured),
           std::move(written),
+          std::move(page),
           names_data};
 }
 

@@ -11,6 +11,7 @@
 #include "residua/files/table_files.h"
 #include "residua/privacy/budget.h"
 #include "residua/release/measure_to_file.h"
+#include "residua/release/page.h"
 #include "residua/release/publish_tables.h"
 #include "residua/release/warnings.h"
 
@@ -20,7 +21,7 @@ namespace residua {
 struct ReleaseFolder {
   explicit ReleaseFolder(const std::filesystem::path& folder);
 
-  std::filesystem::path path, plan, measurements, tables, summary;
+  std::filesystem::path path, plan, measurements, tables, summary, page;
 };
 
 // What a release would spend and how good it would be, for whoever decides.
@@ -43,10 +44,14 @@ struct ReleaseRequest {
   std::string spec_name = {};         // what messages call it
   std::filesystem::path output = {};  // the folder of the release
   std::filesystem::path ledger = {};  // empty: as the spec says, or beside the data
+  NamedPlaces data = {};              // the rows, in place of those the spec names
+  std::optional<Plan> plan = {};      // of the spec; nothing: it is made
+  bool allow_drops = false;           // as of MeasureRequest
   TableFormat format = TableFormat::kCsv;
   TableDigits digits = TableDigits::kSupported;
   double confidence = 0.95;  // of the intervals
-  int num_threads = 0;       // 0: one per processor
+  int64_t max_page_bytes = kDefaultPageBytes;
+  int num_threads = 0;  // 0: one per processor
   std::stop_token stop = {};
   // Asked before anything is spent, and only then: false declines. Without it nobody is asked.
   std::function<bool(const ReleaseForecast&)> confirm = {};
@@ -55,6 +60,7 @@ struct ReleaseRequest {
   // As of MeasureRequest and TablesRequest.
   RowProgress on_rows = {};
   std::function<void(const ReadReport&)> on_read = {};
+  std::function<void()> on_reserved = {};
   std::function<void(int64_t, int64_t)> on_sets = {};
   std::function<void(int64_t, int64_t)> on_table = {};
 };
@@ -70,12 +76,13 @@ struct ReleaseOutcome {
   DataPlaces places;
   MeasureOutcome measured;
   TablesWritten tables;
+  PageWritten page;
   // Plan and measurements were written by an earlier version, and say where the data is.
   bool names_data = false;
 };
 
-// The whole job: plans, forecasts and asks, measures, publishes the tables and writes the summary,
-// all in one folder. Run again after an interruption, it continues without spending twice; a
+// The whole job: plans, forecasts and asks, measures, publishes the tables, and writes the summary
+// and the page, all in one folder. Run again after an interruption, it continues without spending twice; a
 // folder that holds its measurements is finished without asking and without reading the data.
 //
 // The folder can be published as it is: no file of it says where the data or the ledger is, what

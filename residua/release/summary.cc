@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "residua/base/counted.h"
 #include "residua/base/version.h"
+#include "residua/files/table_names.h"
 #include "residua/privacy/suspicion.h"
 #include "residua/release/attribute_words.h"
 #include "residua/release/published_errors.h"
@@ -65,7 +67,48 @@ std::string WhatIsARow(const Protection& protection, bool is_query) {
                     identifier);
 }
 
-std::string WhatWasPublished(const Plan& plan, const ReleaseFacts& facts) {
+bool HasTimes(const Plan& plan) {
+  const auto& attributes = plan.domain.attributes();
+  return std::any_of(attributes.begin(), attributes.end(), [](const Attribute& attribute) {
+    const auto& cells = attribute.encoding.cells;
+    return std::holds_alternative<DateEncoding>(cells) ||
+           std::holds_alternative<PartEncoding>(cells);
+  });
+}
+
+// How the values of all attributes were read.
+std::string HowValuesWereRead(const PlanFile& file) {
+  std::string text;
+  if (!file.data.null_values.empty()) {
+    std::string texts;
+    for (const std::string& value : file.data.null_values) {
+      texts += fmt::format("{}{}", texts.empty() ? "" : ", ", MarkdownCode(value));
+    }
+    text += fmt::format("These texts were taken as missing values: {}.\n\n", texts);
+  }
+  if (HasTimes(file.plan)) {
+    text += "Times that state a time zone were taken in UTC, all others as they stand.\n\n";
+  }
+  return text;
+}
+
+// For readers who read no further.
+std::string InShort(const Plan& plan, const Guarantee& guarantee, const ReleaseFacts& facts) {
+  const Protection& protection = plan.protection;
+  const bool is_replaced = protection.neighbours == Protection::Neighbours::kReplaceOne;
+  return fmt::format(
+      "**In short:** {} of counts, with random noise added to every count. From this release, a "
+      "suspicion of 50 % {} {} can grow to at most {}. A typical count is off by about {:.3g}.\n\n",
+      Counted(facts.num_tables, "table"), is_replaced ? "about" : "that the data includes",
+      protection.identifier.empty()
+          ? "a certain row"
+          : fmt::format("a certain {}", MarkdownCode(protection.identifier)),
+      PercentAbove(GrownSuspicion(0.5, guarantee.epsilon)),
+      Summarize(plan, PublishedErrors(plan)).rmse);
+}
+
+std::string WhatWasPublished(const PlanFile& file, const ReleaseFacts& facts) {
+  const Plan& plan = file.plan;
   std::string text = fmt::format(
       "## What was published\n\n{} with {}. Each answer is a count with random noise added. {}",
       Counted(facts.num_tables, "table"), Counted(facts.num_answers, "answer"),
@@ -74,7 +117,7 @@ std::string WhatWasPublished(const Plan& plan, const ReleaseFacts& facts) {
   for (const Attribute& attribute : plan.domain.attributes()) {
     text += fmt::format("- {}\n", DescribeAttribute(attribute));
   }
-  return text + "\n";
+  return text + "\n" + HowValuesWereRead(file);
 }
 
 // What a reader who knows everything else may be unsure of.
@@ -95,7 +138,7 @@ std::string TheWorstCase(const Protection& protection, const Guarantee& guarante
       "equally likely: 50 %. After they have seen this release, they can be at most {} sure of "
       "either. This holds whatever they know and compute, except with a probability of at most "
       "{}.\n\n",
-      Suspicion(protection), PercentAbove(suspicion), DeltaText(guarantee.delta));
+      Suspicion(protection), PercentAbove(suspicion), OneIn(guarantee.delta));
   if (!(guarantee.epsilon <= kLargeEpsilon)) {
     text += "**This promise is weak.** In the worst case it leaves almost no doubt.\n\n";
   }
@@ -150,9 +193,8 @@ std::string HowExact(const Plan& plan, double confidence) {
       "lower "
       "it, so small counts may be negative. The tables say for each answer how large its noise "
       "is:\n\n"
-      "- `std_dev` is the standard deviation of the noise. Roughly two thirds of the answers or "
-      "more "
-      "are within one standard deviation of the true count, and 95 % or more within two.\n"
+      "- `std_dev` is the standard deviation of the noise. About two thirds of the answers are "
+      "within one standard deviation of the true count, and about 95 % within two.\n"
       "- The interval from `ci_lower` to `ci_upper` contains the true count in {:.15g} % of all "
       "cases.\n\n"
       "A count that is not much larger than its standard deviation says little. These errors come "
@@ -165,7 +207,17 @@ std::string HowExact(const Plan& plan, double confidence) {
 // One unit of the budget, in what is printed of it.
 struct BudgetColumn {
   std::string name, granted, before, release, left;
+  std::string before_share, release_share, left_share;  // of what was granted, in percent
 };
+
+// `part` of `whole` in percent with one decimal, rounded up or down.
+std::string Share(const Rational& part, const Rational& whole, bool is_up) {
+  if (!(whole > 0)) return "";
+  const Rational thousandths = part / whole * 1000;
+  Integer rounded = thousandths.get_num() / thousandths.get_den();
+  if (is_up && rounded < thousandths) ++rounded;
+  return fmt::format("{:.15g} %", rounded.get_d() / 10);
+}
 
 BudgetColumn ColumnOf(std::string name, const Rational& granted, const Rational& before,
                       const Rational& release) {
@@ -174,11 +226,18 @@ BudgetColumn ColumnOf(std::string name, const Rational& granted, const Rational&
   const bool is_used_up = left * 1000000 < granted;
   // In as many digits as show that the release is within what was granted.
   const auto [spent, of] = TextOfSpent(release, granted);
-  return {std::move(name), of, TextAbove(before), spent, is_used_up ? "0" : TextBelow(left)};
+  return {std::move(name),
+          of,
+          TextAbove(before),
+          spent,
+          is_used_up ? "0" : TextBelow(left),
+          Share(before, granted, /*is_up=*/true),
+          Share(release, granted, /*is_up=*/true),
+          Share(left, granted, /*is_up=*/false)};
 }
 
 // In the units that were granted.
-std::string BudgetTable(const PrivacyCost& cost, const ReleaseFacts& facts) {
+std::vector<BudgetColumn> BudgetColumns(const PrivacyCost& cost, const ReleaseFacts& facts) {
   const Ledger::Balance& balance = facts.balance;
   std::vector<BudgetColumn> columns;
   if (balance.granted > 0 || balance.granted_mu2 == 0) {
@@ -188,6 +247,27 @@ std::string BudgetTable(const PrivacyCost& cost, const ReleaseFacts& facts) {
     columns.push_back(
         ColumnOf("mu^2", balance.granted_mu2, facts.spent_mu2_before, cost.mu2.value_or(0)));
   }
+  return columns;
+}
+
+std::string TheBudget(const std::vector<BudgetColumn>& columns) {
+  std::string text =
+      "## The budget\n\n"
+      "Every release of the same data lowers the protection. So a budget was set for this data, "
+      "and "
+      "all its releases together may not spend more.";
+  // With grants of both kinds each release counts in one of them.
+  if (columns.size() > 1) {
+    return text + " It is counted in two units, see the end of this page.\n\n";
+  }
+  const BudgetColumn& shares = columns.front();
+  return text + fmt::format(
+                    "\n\n| | share of the budget |\n|---|---|\n| spent before | {} |\n"
+                    "| this release | {} |\n| left | {} |\n\n",
+                    shares.before_share, shares.release_share, shares.left_share);
+}
+
+std::string BudgetInUnits(const std::vector<BudgetColumn>& columns) {
   const auto row = [&](std::string_view name, std::string BudgetColumn::*value) {
     std::string text = name.empty() ? "| |" : fmt::format("| {} |", name);
     for (const BudgetColumn& column : columns) text += fmt::format(" {} |", column.*value);
@@ -197,39 +277,61 @@ std::string BudgetTable(const PrivacyCost& cost, const ReleaseFacts& facts) {
   for (size_t k = 0; k < columns.size(); ++k) text += "---|";
   text += "\n" + row("granted for this data", &BudgetColumn::granted) +
           row("spent before", &BudgetColumn::before) + row("this release", &BudgetColumn::release);
-  // With grants of both kinds each release counts in one of them: what is left is the ledger's to
-  // say.
+  // What is left of two units is the ledger's to say.
   if (columns.size() == 1) text += row("left", &BudgetColumn::left);
   return text;
 }
 
-std::string TheBudget(const Plan& plan, const ReleaseFacts& facts) {
-  return fmt::format(
-      "## The budget\n\n"
-      "Every release of the same data lowers the protection. Their costs are counted in {}, a "
-      "unit that adds up, and together may not be above what was granted for this data:\n\n"
-      "{}\n",
-      facts.balance.granted_mu2 > 0 ? "mu^2" : "rho", BudgetTable(CostOf(plan), facts));
+// Columns that a reader would not expect.
+std::string UnusualColumns(const Domain& domain, const TableNames& names) {
+  std::string text;
+  for (int i = 0; i < domain.size(); ++i) {
+    const auto k = static_cast<size_t>(i);
+    if (names.columns[k] != domain[i].name) {
+      text += fmt::format(" The column of {} is called {}.", MarkdownCode(domain[i].name),
+                          MarkdownCode(names.columns[k]));
+    }
+    if (!names.level_columns[k].empty()) {
+      text += fmt::format(
+          " {} is 0 for single values and 1 or more for groups: keep the rows of one level before "
+          "you add up.",
+          MarkdownCode(names.level_columns[k]));
+    }
+    if (HasBounds(domain[i])) {
+      text += fmt::format(
+          " {} and {} are the least and the greatest value that a row counts; rows overlap, so do "
+          "not add them up.",
+          MarkdownCode(names.lower_columns[k]), MarkdownCode(names.upper_columns[k]));
+    }
+  }
+  return text;
 }
 
-constexpr std::string_view kFiles =
-    "## The files\n\n"
-    "- `tables/`: one file per table, one row per answer. The columns are the attributes, "
-    "`estimate`, `std_dev`, `ci_lower` and `ci_upper`.\n"
-    "- `measurements.parquet`: the noisy measurements that every table was made from. It is safe "
-    "to publish, and complete by itself.\n"
-    "- `plan.json`: the noise, as it was planned before the data was read.\n\n"
-    "To ask more of the same measurements, at no further cost in privacy:\n\n"
-    "    residua query measurements.parquet 'ATTRIBUTE=VALUE ...'    a number with its error bar\n"
-    "    residua query measurements.parquet --covariance Q1 Q2       two numbers, and their "
-    "difference\n"
-    "    residua tables measurements.parquet -o more                 the tables again, or other "
-    "tables\n"
-    "    residua verify measurements.parquet                         the privacy cost, "
-    "recomputed\n\n";
+std::string TheFiles(const Plan& plan) {
+  return fmt::format(
+      "## The files\n\n"
+      "- `index.html`: this release as a page to look at. It shows every table, and answers "
+      "questions. Open it in a browser; it needs no network.\n"
+      "- `tables/`: one file per table, one row per answer. The columns are the attributes, "
+      "`estimate`, `std_dev`, `ci_lower` and `ci_upper`.{}\n"
+      "- `measurements.parquet`: the noisy measurements that every table was made from. It is safe "
+      "to publish, and complete by itself.\n"
+      "- `plan.json`: the noise, as it was planned before the data was read.\n\n"
+      "To ask more of the same measurements, at no further cost in privacy, with the program "
+      "residua:\n\n"
+      "    residua query measurements.parquet 'ATTRIBUTE=VALUE ...'    a number with its error "
+      "bar\n"
+      "    residua query measurements.parquet --covariance Q1 Q2       two numbers, and their "
+      "difference\n"
+      "    residua tables measurements.parquet -o more                 the tables again, or other "
+      "tables\n"
+      "    residua verify measurements.parquet                         the privacy cost, "
+      "recomputed\n\n",
+      UnusualColumns(plan.domain, NamesOf(plan.domain)));
+}
 
-std::string ForSpecialists(const Plan& plan, const Guarantee& guarantee,
-                           const ReleaseFacts& facts) {
+std::string ForSpecialists(const Plan& plan, const Guarantee& guarantee, const ReleaseFacts& facts,
+                           const std::vector<BudgetColumn>& budget) {
   const std::string rho = TextAbove(plan.pcost / 2);
   const std::string epsilon = TextAbove(guarantee.epsilon);
   const std::string delta = DeltaText(guarantee.delta);
@@ -240,7 +342,8 @@ std::string ForSpecialists(const Plan& plan, const Guarantee& guarantee,
       "rounded up, never down, and hold for that noise.{}\n\n"
       "State the guarantee with the numbers: \"({}, {})-differential privacy ({}-zCDP), {}; "
       "discrete Gaussian noise; residua {}\". This release is the plan with the digest "
-      "`{}`, as `plan.json` shows it.\n",
+      "`{}`, as `plan.json` shows it.\n\n"
+      "The costs of releases add up in {}:\n\n{}",
       epsilon, delta, rho,
       guarantee.mu ? fmt::format(", and Gaussian differential privacy with mu = {}",
                                  TextAbove(*guarantee.mu))
@@ -248,7 +351,11 @@ std::string ForSpecialists(const Plan& plan, const Guarantee& guarantee,
       NeighboursInWords(plan.protection),
       plan.protection.identifier.empty() ? " For a person with k rows, rho is k^2 times as large."
                                          : "",
-      epsilon, delta, rho, ChangeInWords(plan.protection), Version(), facts.plan_digest);
+      epsilon, delta, rho, ChangeInWords(plan.protection), Version(), facts.plan_digest,
+      budget.size() > 1 ? "rho and in mu^2, the square of mu; each counts in one of them"
+      : facts.balance.granted_mu2 > 0 ? "mu^2, the square of mu"
+                                      : "rho",
+      BudgetInUnits(budget));
 }
 
 }  // namespace
@@ -256,9 +363,10 @@ std::string ForSpecialists(const Plan& plan, const Guarantee& guarantee,
 std::string SummaryText(const PlanFile& file, const ReleaseFacts& facts) {
   const Plan& plan = file.plan;
   const Guarantee guarantee = GuaranteeOf(plan);
-  return Heading(facts) + WhatWasPublished(plan, facts) + HowPrivate(plan, guarantee) +
-         HowExact(plan, facts.confidence) + TheBudget(plan, facts) + std::string(kFiles) +
-         ForSpecialists(plan, guarantee, facts);
+  const std::vector<BudgetColumn> budget = BudgetColumns(CostOf(plan), facts);
+  return Heading(facts) + InShort(plan, guarantee, facts) + WhatWasPublished(file, facts) +
+         HowPrivate(plan, guarantee) + HowExact(plan, facts.confidence) + TheBudget(budget) +
+         TheFiles(plan) + ForSpecialists(plan, guarantee, facts, budget);
 }
 
 }  // namespace residua

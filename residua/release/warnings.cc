@@ -1,50 +1,19 @@
 #include "residua/release/warnings.h"
 
-#include <cmath>
-
-#include "residua/basis/query_matrix.h"
-#include "residua/release/published_errors.h"
+#include "residua/release/expected_errors.h"
 
 namespace residua {
 namespace {
 
 using Kind = ReleaseWarning::Kind;
 
-// The share of all rows in an average answer of the attribute, if they are spread evenly.
-double AverageShare(const Attribute& attribute) {
-  const auto n = static_cast<double>(attribute.size);
-  switch (attribute.queries) {
-    case QueryKind::kIdentity:
-      return 1 / n;
-    case QueryKind::kPrefix:
-      return (n + 1) / (2 * n);
-    case QueryKind::kRange:
-      return (n + 2) / (3 * n);
-    case QueryKind::kHierarchy:
-    case QueryKind::kCustom:
-      break;
-  }
-  const QueryMatrix queries(attribute);
-  double sum = 0;
-  for (int64_t answer = 0; answer < queries.num_answers(); ++answer) {
-    sum += queries.Row(answer).cwiseAbs().sum();
-  }
-  return sum / static_cast<double>(queries.num_answers()) / n;
-}
-
 std::optional<ReleaseWarning> NoiseWarning(const Plan& plan, double num_rows) {
-  std::vector<double> share_of_class;
-  for (const auto& members : plan.classes.members) {
-    share_of_class.push_back(AverageShare(plan.domain[members.front()]));
-  }
   double num_answers = 0;
   double num_noisy = 0;
-  for (const TableErrors& table : PublishedErrors(plan)) {
-    double average = num_rows;
-    for (const int c : table.orbit) average *= share_of_class[static_cast<size_t>(c)];
-    const double answers = table.num_tables * table.num_answers;
+  for (const ExpectedErrors& table : ExpectErrors(plan, num_rows)) {
+    const double answers = table.errors.num_tables * table.errors.num_answers;
     num_answers += answers;
-    if (!(std::sqrt(table.mean_variance) <= average)) num_noisy += answers;
+    if (table.is_mostly_noise()) num_noisy += answers;
   }
   if (2 * num_noisy <= num_answers) return std::nullopt;
   return ReleaseWarning{Kind::kMostlyNoise, num_noisy, num_answers};

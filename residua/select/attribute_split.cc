@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
-#include "residua/basis/dense_algebra.h"
+#include "residua/basis/dense_products.h"
+#include "residua/basis/orthogonal_factors.h"
 
 namespace residua {
 namespace {
@@ -20,21 +22,20 @@ constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr double kErrorFactor = 16;
 // A split with a larger margin gives up a direction instead.
 constexpr double kMostMargin = 1e-7;
+// Steps towards a direction that is known by its image; each gains digits.
+constexpr int kRefinements = 4;
 // A direction that is this near to those before it is made of rounding errors.
 constexpr double kLeastDirection = 1e-9;
 
-// Made orthonormal; those after the first are orthogonal to e_1 exactly.
-MatrixXd Directions(const FrameRoot& root, int num_active) {
-  MatrixXd directions = MatrixXd::Zero(root.root.rows(), num_active);
-  directions(0, 0) = 1;
-  for (int k = 1; k < num_active; ++k) {
-    VectorXd next = k == 1 ? VectorXd(root.root.col(0)) : root.bent;
+// The columns made orthonormal, one after the other, up to one that those before it determine.
+MatrixXd Orthonormal(MatrixXd directions) {
+  for (Index k = 0; k < directions.cols(); ++k) {
+    VectorXd next = directions.col(k);
     const double least = kLeastDirection * next.norm();
     for (int pass = 0; pass < 2; ++pass) {
-      for (int before = 0; before < k; ++before) {
+      for (Index before = 0; before < k; ++before) {
         next -= directions.col(before).dot(next) * directions.col(before);
       }
-      next(0) = 0;
       const double length = next.norm();
       if (pass == 0 && !(length > least)) return directions.leftCols(k);
       next /= length;
@@ -42,6 +43,16 @@ MatrixXd Directions(const FrameRoot& root, int num_active) {
     directions.col(k) = next;
   }
   return directions;
+}
+
+// Those after the first are orthogonal to e_1 exactly.
+MatrixXd Directions(const FrameRoot& root, int num_active) {
+  MatrixXd directions(root.root.rows(), num_active);
+  directions.col(0) = VectorXd::Unit(root.root.rows(), 0);
+  if (num_active > 1) directions.col(1) = root.root.col(0);
+  if (num_active > 2) directions.col(2) = root.bent;
+  directions.row(0).tail(num_active - 1).setZero();
+  return Orthonormal(std::move(directions));
 }
 
 // The factors of an active block of two or three rows; see AttributeSplit.
@@ -118,11 +129,15 @@ AttributeSplit SplitIdentity(int64_t size) {
   return split;
 }
 
+VectorXd ScaledToOne(const VectorXd& lambda) {
+  return lambda / (lambda.sum() * (1 + static_cast<double>(lambda.size()) * kEpsilon));
+}
+
 FrameRoot RootOf(const AttributeFrame& frame, const VectorXd& lambda) {
   FrameRoot of;
   of.frame = &frame;
   const auto num_cells = static_cast<double>(lambda.size());
-  of.lambda = lambda / (lambda.sum() * (1 + num_cells * kEpsilon));
+  of.lambda = ScaledToOne(lambda);
   const MatrixXd scaled = frame.rows * (frame.height * of.lambda).cwiseSqrt().asDiagonal();
   of.gram = ProductTransposed(scaled, scaled);
   const auto [values, vectors] = EigenOf(of.gram);
@@ -155,6 +170,50 @@ AttributeSplit SplitWithActive(const FrameRoot& root, int num_active) {
     return split;
   }
   return SplitWithoutActive(root, 0);
+}
+
+AttributeSplit SplitOfCells(const BidiagonalRoot& root, const VectorXd& lambda, double height,
+                            int num_active) {
+  const Index n = lambda.size();
+  const VectorXd second = lambda.cwiseSqrt() / std::sqrt(height);  // R times the first
+  VectorXd first = VectorXd::Zero(n);
+  VectorXd left = second;
+  for (int pass = 0; pass < kRefinements; ++pass) {
+    first += root.Inverse(root.Apply(left));
+    left = second - root.Apply(first);
+  }
+  // How far the first direction may be from O^T e_1.
+  const double error = kErrorFactor * static_cast<double>(n) * kEpsilon;
+  const double off =
+      (left.norm() + error * kEpsilon * second.norm()) * std::sqrt(root.most_inverse()) + error;
+  MatrixXd all(n, kMaxActive);
+  all << first, second, root.Apply(second);
+  const double scale = std::sqrt(height);
+  const double norm = scale * std::sqrt(root.most());
+  const double trace = scale * root.Diagonal().sum();
+  for (int most = num_active; most >= 1; --most) {
+    const MatrixXd directions = Orthonormal(all.leftCols(most));
+    MatrixXd images(n, directions.cols());
+    for (Index k = 0; k < directions.cols(); ++k) {
+      images.col(k) = scale * root.Apply(directions.col(k));
+    }
+    const MatrixXd block = TransposedProduct(directions, images);
+    AttributeSplit split;
+    split.height = height;
+    split.query_margin = error;
+    const double least = EigenvaluesOf((block + block.transpose()) / 2).minCoeff();
+    split.margin = 8 * off * norm / least;
+    if (!(split.margin <= kMostMargin) && most > 1) continue;
+    split.rest = std::max(
+        0.0, trace * (1 - error) - block.trace() - 4 * static_cast<double>(most) * off * norm);
+    if (block.rows() == 1) {
+      split.corner = block(0, 0);
+      return split;
+    }
+    FactorBlock(block, &split);
+    return split;
+  }
+  return {};
 }
 
 AttributeSplit SplitWithoutActive(const FrameRoot& root, double place) {

@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 
+#include "residua/basis/bidiagonal_root.h"
 #include "residua/basis/query_space.h"
 
 namespace residua {
@@ -53,6 +54,7 @@ struct FrameRoot {
   double trace = 0;
   double norm = 0;  // the largest eigenvalue of S
 };
+Eigen::VectorXd ScaledToOne(const Eigen::VectorXd& lambda);
 FrameRoot RootOf(const AttributeFrame& frame, const Eigen::VectorXd& lambda);
 
 // Directions e_1, S e_1, S^kBend e_1, made orthonormal; fewer if the attribute has no more or they
@@ -60,6 +62,12 @@ FrameRoot RootOf(const AttributeFrame& frame, const Eigen::VectorXd& lambda);
 // attribute; of powers for the third, those just below S itself gave the best bounds (S^2 e_1, the
 // next Krylov vector, loses up to 0.2 % of them).
 AttributeSplit SplitWithActive(const FrameRoot& root, int num_active);
+
+// The same without anything dense, for full V known by the root R of diag(lambda)^1/2 V
+// diag(lambda)^1/2: S = O (sqrt(h) R) O^T with O orthogonal, and O^T e_1 = R^-1
+// lambda^1/2 / sqrt(h). The third direction is S^2 e_1. `lambda` sums to at most 1.
+AttributeSplit SplitOfCells(const BidiagonalRoot& root, const Eigen::VectorXd& lambda,
+                            double height, int num_active);
 
 // One direction x of the cells beside e_1: from lambda^1/2 (`place` 0), which loses nothing in
 // tables without the attribute, to that of the polar factor (`place` 1).

@@ -6,7 +6,8 @@
 #include <limits>
 #include <vector>
 
-#include "residua/basis/dense_algebra.h"
+#include "residua/basis/dense_products.h"
+#include "residua/basis/orthogonal_factors.h"
 #include "residua/basis/query_matrix.h"
 #include "residua/model/symmetry.h"
 #include "residua/select/objective_rows.h"

@@ -24,10 +24,9 @@ KindSplits::KindSplits(const Attribute& attribute, StrategyGoal goal)
   bare.strategy = {};  // the bound is against every strategy
   space_ = std::make_unique<QuerySpace>(bare);
   solver_ = std::make_unique<StrategySolver>(*space_, BasisKind::kOblique, goal);
-  // Of ranges, each cell has many answers, whose weights are not known from fewer cells.
-  const bool smooth = bare.queries == QueryKind::kPrefix ||
-                      (bare.queries == QueryKind::kRange && goal == StrategyGoal::kMean);
-  if (!smooth || size_ <= 2 * kCoarse) return;
+  // The kinds that are fast have smooth multipliers. For the largest variance of ranges, each cell
+  // has many answers, whose weights are not known from fewer cells.
+  if (!solver_->is_fast() || size_ <= 2 * kCoarse) return;
   bare.size = kCoarse;
   coarse_space_ = std::make_unique<QuerySpace>(bare);
   coarse_ = std::make_unique<StrategySolver>(*coarse_space_, BasisKind::kOblique, goal);
@@ -40,6 +39,10 @@ const AttributeSplit& KindSplits::Split(int num_active, int place) {
   AttributeSplit split;
   if (is_identity()) {
     split = SplitIdentity(size_);
+  } else if (is_fast()) {
+    SolveAtQuarter();
+    const Eigen::VectorXd lambda = ScaledToOne(solver_->multipliers());
+    split = SplitOfCells(solver_->RootOfCells(lambda), lambda, solver_->height(), num_active);
   } else {
     const Point& point = Solved();
     if (point.frame->query_margin >= 1) {
@@ -53,9 +56,7 @@ const AttributeSplit& KindSplits::Split(int num_active, int place) {
   return splits_.emplace(key, split).first->second;
 }
 
-const KindSplits::Point& KindSplits::Solved() {
-  const auto known = points_.find(quarter);
-  if (known != points_.end()) return known->second;
+void KindSplits::SolveAtQuarter() {
   const bool max = goal_ == StrategyGoal::kMax;
   StrategySolver& solver = coarse_ ? *coarse_ : *solver_;
   solver.Solve(0.25 * quarter, max ? kMaxTolerance : kTolerance,
@@ -64,7 +65,13 @@ const KindSplits::Point& KindSplits::Solved() {
                                       : kIterations,
                false);
   if (coarse_) solver_->StartFrom(*coarse_);
-  if (max || frame_ == nullptr) {
+}
+
+const KindSplits::Point& KindSplits::Solved() {
+  const auto known = points_.find(quarter);
+  if (known != points_.end()) return known->second;
+  SolveAtQuarter();
+  if (goal_ == StrategyGoal::kMax || frame_ == nullptr) {
     frame_ = std::make_shared<AttributeFrame>(FrameOf(*space_, solver_->query_weights()));
   }
   Point point{frame_, {}};

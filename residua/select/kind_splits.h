@@ -11,7 +11,7 @@
 
 namespace residua {
 
-// Above this many cells one split takes a second or more: weights are hardly searched.
+// Above this many cells a dense split takes a second or more: weights are hardly searched.
 inline constexpr int64_t kLargeKind = 400;
 
 // The splits of all attributes with the same queries, by the trade-off of the one-attribute problem
@@ -22,6 +22,8 @@ class KindSplits {
 
   bool is_identity() const { return space_ == nullptr; }
   bool is_large() const { return !is_identity() && size_ > kLargeKind; }
+  // Whether its splits take milliseconds, whatever its size.
+  bool is_fast() const { return is_large() && solver_->is_fast(); }
 
   // At `quarter`. With one active direction, at place 0 <= `place` < kNumPlaces between the two
   // ends of SplitWithoutActive. If its `query_margin` is 1, doubles cannot tell the queries apart,
@@ -38,6 +40,7 @@ class KindSplits {
     FrameRoot root;
   };
   const Point& Solved();
+  void SolveAtQuarter();
 
   StrategyGoal goal_;
   int64_t size_;

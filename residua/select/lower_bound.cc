@@ -21,7 +21,7 @@
 namespace residua {
 namespace {
 
-// Beyond, the eigenvalues of one attribute take a minute.
+// Beyond, the eigenvalues of one attribute take a minute, where they are needed.
 constexpr int64_t kMostCells = 2048;
 // Beyond, weights of answers other than equal ones take half a minute, but for prefix sums.
 constexpr int64_t kMostWeighted = 256;
@@ -190,7 +190,7 @@ class BoundSearch {
   void SearchTradeOffs(const std::vector<int>& active) {
     std::vector<std::vector<KindSplits*>> groups(1);
     for (KindSplits& kind : kinds_) {
-      if (!kind.is_identity() && !kind.is_large()) groups[0].push_back(&kind);
+      if (!kind.is_identity() && (!kind.is_large() || kind.is_fast())) groups[0].push_back(&kind);
     }
     if (groups[0].empty()) return;
     const std::vector<KindSplits*> all = groups[0];
@@ -372,7 +372,9 @@ double LeastLossBound(const Domain& domain, const Workload& workload, const Obje
   bool too_large = false;
   for (const Attribute& attribute : domain.attributes()) {
     if (attribute.queries == QueryKind::kIdentity) continue;
-    if (attribute.size > kMostCells) return 0;
+    const bool is_fast =
+        attribute.queries == QueryKind::kPrefix || attribute.queries == QueryKind::kRange;
+    if (attribute.size > kMostCells && !is_fast) return 0;
     any_weights = true;
     // Prefix sums take their weights from fewer cells.
     too_large =

@@ -27,12 +27,12 @@ namespace residua {
 // trade-off; for the largest variance and for p-norms also w, by ascent.
 //
 // Time, of one core: 1 ms for 100 prefix attributes of 10 cells and all tables of up to 3, where
-// attributes are alike, 0.15 s for the sizes of Adult (0.7 s for the largest variance), 3 s for two
-// attributes of 1024 cells. Where coupling all attributes would take long, fewer directions are
-// coupled and the bound is looser: 100 attributes of 100 sizes take 5 to 11 s, and their plan
-// minutes.
+// attributes are alike, 0.15 s for the sizes of Adult (0.7 s for the largest variance), 1.4 s for
+// two attributes of 1024 cells and their plan. Where coupling all attributes would take long, fewer
+// directions are coupled and the bound is looser: 100 attributes of 100 sizes take 5 to 11 s, and
+// their plan minutes.
 //
-// Never negative; 0 says nothing. That happens if an attribute whose queries are not the identity
+// Never negative; 0 says nothing. That happens if an attribute with a hierarchy or custom queries
 // has more than 2048 cells, or queries so nearly dependent that doubles cannot tell.
 double LeastLossBound(const Domain& domain, const Workload& workload, const Objective& objective);
 

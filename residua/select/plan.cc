@@ -50,7 +50,7 @@ void VerifyBases(const Plan& plan) {
   for (int c = 0; c < plan.classes.size(); ++c) {
     const ResidualBasis& basis = plan.bases[static_cast<size_t>(c)];
     const Attribute& attribute = plan.domain[plan.classes.members[static_cast<size_t>(c)].front()];
-    const Integer size(static_cast<long>(attribute.size));
+    const Integer size = ToInteger(attribute.size);
     Integer sensitivity = size * (size - 1);
     Integer factor = size * size;
     if (const auto* matrix = std::get_if<IntegerMatrix>(&basis.matrix)) {

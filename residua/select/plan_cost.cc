@@ -26,7 +26,7 @@ constexpr double kFreeCost = 1e-14;
 // How far two different columns' inner product is below zero at most. Any part of it is at most the
 // largest squared column norm (Cauchy-Schwarz), so that 128 bits hold it where they hold that.
 Integer LargestNegative(const ResidualBasis& basis) {
-  if (basis.is_identity()) return Integer(static_cast<long>(basis.size));
+  if (basis.is_identity()) return ToInteger(basis.size);
   if (mpz_sizeinbase(basis.squared_sensitivity.get_mpz_t(), 2) > 126) {
     Fail(ErrorKind::kTooLarge, "a basis of too large integers to price replaced rows with");
   }
@@ -44,8 +44,10 @@ Integer LargestNegative(const ResidualBasis& basis) {
     for (const Int128 product : products) least = std::min(least, product);
   }
   const auto magnitude = static_cast<UInt128>(-least);
-  return (Integer(static_cast<unsigned long>(magnitude >> 64)) << 64) +
-         Integer(static_cast<unsigned long>(magnitude));
+  const auto bits_from = [&](int bit) {
+    return ToInteger(static_cast<int64_t>((magnitude >> bit) & 0x7fffffffffffffff));
+  };
+  return (((bits_from(126) << 63) + bits_from(63)) << 63) + bits_from(0);
 }
 
 // |R_A (e_u - e_v)|^2 in integers, at most: with s_i the largest squared column norm of attribute
@@ -93,7 +95,7 @@ Rational PriceExactly(const MechanismOrbits& mechanisms, const std::vector<Ratio
   if (mechanisms.protection.neighbours == Neighbours::kReplaceOne) {
     return ExactPcost(PriceReplacements(mechanisms, variances));
   }
-  const Integer rows(static_cast<long>(mechanisms.protection.max_rows));
+  const Integer rows = ToInteger(mechanisms.protection.max_rows);
   return Rational(rows * rows) * ExactPcost(PriceMechanisms(mechanisms, variances));
 }
 
@@ -154,8 +156,7 @@ Integer NumMeasuredIntegers(const MechanismOrbits& mechanisms) {
   for (int64_t k = 0; k < mechanisms.orbits.size(); ++k) {
     Integer product = OrbitSize(mechanisms.classes, mechanisms.orbits[k]);
     for (const int c : mechanisms.orbits[k]) {
-      product *=
-          static_cast<long>(NumResidualRows(mechanisms.basis_of_class[static_cast<size_t>(c)]));
+      product *= ToInteger(NumResidualRows(mechanisms.basis_of_class[static_cast<size_t>(c)]));
     }
     sum += product;
   }

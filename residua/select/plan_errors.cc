@@ -153,6 +153,15 @@ const Rational& NoiseVariance(const Plan& plan, const AttributeSet& set) {
   return plan.variances[static_cast<size_t>(*index)];
 }
 
+Rational IntegerNoiseVariance(const Plan& plan, const AttributeSet& set) {
+  Rational variance = NoiseVariance(plan, set);
+  for (const int i : set) {
+    const int c = plan.classes.class_of[static_cast<size_t>(i)];
+    variance *= plan.bases[static_cast<size_t>(c)].variance_factor;
+  }
+  return variance;
+}
+
 double AnswerCovariance(const Plan& plan, const AttributeSet& table,
                         std::span<const int64_t> answer_a, std::span<const int64_t> answer_b) {
   if (answer_a.size() != table.size() || answer_b.size() != table.size()) {

@@ -71,4 +71,8 @@ double AnswerCovariance(const Plan& plan, const AttributeSet& table,
 // The noise variance of the base mechanism for `set`, or Error{kBadInput} if the plan has none.
 const Rational& NoiseVariance(const Plan& plan, const AttributeSet& set);
 
+// The variance of the discrete Gaussian on each integer of the base mechanism on `set`, in units of
+// the integer before it is scaled: sigma2_A prod_{i in A} variance_factor_i.
+Rational IntegerNoiseVariance(const Plan& plan, const AttributeSet& set);
+
 }  // namespace residua

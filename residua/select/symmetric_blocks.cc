@@ -8,7 +8,8 @@
 #include <tuple>
 
 #include "residua/base/error.h"
-#include "residua/basis/dense_algebra.h"
+#include "residua/basis/dense_products.h"
+#include "residua/basis/orthogonal_factors.h"
 #include "residua/model/closure.h"
 
 namespace residua {

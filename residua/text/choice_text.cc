@@ -23,6 +23,8 @@ constexpr EnumTexts<Weighting, 3> kWeightings = {{{Weighting::kCells, "cells"},
 constexpr EnumTexts<AnswerKind, 3> kAnswerKinds = {{{AnswerKind::kPlanned, "planned"},
                                                     {AnswerKind::kPrefixes, "prefixes"},
                                                     {AnswerKind::kCells, "cells"}}};
+constexpr EnumTexts<Coverage, 2> kCoverages = {
+    {{Coverage::kTable, "table"}, {Coverage::kRelease, "release"}}};
 
 }  // namespace
 
@@ -79,6 +81,12 @@ std::string_view ToString(Weighting weighting) { return TextOf(kWeightings, weig
 AnswerKind ParseAnswerKind(std::string_view text) {
   if (const auto kind = ValueOf(kAnswerKinds, text)) return *kind;
   Fail(ErrorKind::kBadInput, "answers '{}' is not known; choose {}", text, Choices(kAnswerKinds));
+}
+
+Coverage ParseCoverage(std::string_view text) {
+  if (const auto coverage = ValueOf(kCoverages, text)) return *coverage;
+  Fail(ErrorKind::kBadInput, "simultaneous intervals of '{}' are not known; choose {}", text,
+       Choices(kCoverages));
 }
 
 }  // namespace residua

@@ -6,6 +6,7 @@
 #include "residua/basis/basis_kind.h"
 #include "residua/model/attribute.h"
 #include "residua/reconstruct/answer_kind.h"
+#include "residua/reconstruct/simultaneous.h"
 #include "residua/select/objective.h"
 
 namespace residua {
@@ -27,5 +28,8 @@ std::string_view ToString(Weighting weighting);
 
 // "planned", "prefixes" or "cells".
 AnswerKind ParseAnswerKind(std::string_view text);
+
+// "table" or "release": what intervals hold at once.
+Coverage ParseCoverage(std::string_view text);
 
 }  // namespace residua

@@ -8,6 +8,7 @@
 #include "residua/base/rational.h"
 #include "residua/model/cell_finder.h"
 #include "residua/text/domain_text.h"
+#include "residua/text/pieces.h"
 
 namespace residua {
 namespace {
@@ -24,6 +25,7 @@ class QuestionReader {
 
   ProductQuery Read() {
     std::vector<AttributeWeights> terms;
+    if (Trim(rest_) == "total") return ProductQuery(domain_, {});
     for (SkipSpaces(); !rest_.empty(); SkipSpaces()) {
       terms.push_back(ReadTerm());
       for (size_t k = 0; k + 1 < terms.size(); ++k) {

@@ -16,7 +16,7 @@ namespace residua {
 // labels of any length: day=2013-01..2013-03 where days are counted. The name of a group stands for
 // its cells, and the label of an answer for the cells it counts: age=<=60, age=all,
 // income="(10000, 50000]". If a value has the same name as such a label, it is put in quotes. The
-// selections come in the domain's order; "" asks for the total.
+// selections come in the domain's order; "" and "total" ask for the total.
 ProductQuery ParseQuestion(std::string_view text, const Domain& domain);
 
 }  // namespace residua

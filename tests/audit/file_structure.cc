@@ -25,18 +25,21 @@ std::string Lines(DuckDbConnection* connection, const std::string& columns,
   return lines;
 }
 
-// An interval is as noisy as its estimate, a digest as what it covers.
+// An interval is as noisy as its estimate.
 bool IsNoisy(const std::string& column) {
-  return column == "estimate" || column == "ci_lower" || column == "ci_upper" || column == "digest";
+  return column == "estimate" || column == "ci_lower" || column == "ci_upper";
 }
+
+// A digest is as noisy as what it covers: of these keys only the length of the value is shown.
+constexpr const char* kNoisyKeys = "('residua_row_groups', 'residua_seal')";
 
 // The columns of a row that are not noisy.
 std::string RowColumns(const std::vector<DuckDbColumn>& columns) {
   std::string shown = "'row'";
   for (const DuckDbColumn& column : columns) {
     const std::string name = SqlName(column.name);
-    if (column.name == "values" || column.name == "wide_values") {
-      shown += ", len(" + name + ")";
+    if (column.name == "value" || column.name == "wide_value") {
+      shown += ", " + name + " IS NULL";
     } else if (!IsNoisy(column.name)) {
       shown += ", " + name + "::VARCHAR";
     }
@@ -55,12 +58,16 @@ std::string StructureOfParquet(const std::string& name) {
   std::string structure =
       Lines(&connection, "name, type, num_children, logical_type, repetition_type",
             "parquet_schema" + file);
-  structure += Lines(&connection, "decode(key), decode(value)", "parquet_kv_metadata" + file);
+  structure += Lines(&connection,
+                     "decode(key), CASE WHEN decode(key) IN " + std::string(kNoisyKeys) +
+                         " THEN octet_length(value)::VARCHAR ELSE decode(value) END",
+                     "parquet_kv_metadata" + file);
   structure += Lines(&connection, "num_rows, num_row_groups, format_version, created_by",
                      "parquet_file_metadata" + file);
   structure +=
       Lines(&connection,
-            "row_group_id, row_group_num_rows, path_in_schema, num_values, type, compression",
+            "row_group_id, row_group_num_rows, path_in_schema, num_values, type, compression, "
+            "stats_null_count",
             "parquet_metadata" + file);
   const std::string from = "read_parquet" + file;
   const std::vector<DuckDbColumn> columns = connection.Describe("SELECT * FROM " + from);

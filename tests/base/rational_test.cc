@@ -5,10 +5,12 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
+#include "residua/base/number_text.h"
 
 namespace residua {
 namespace {
@@ -20,6 +22,14 @@ TEST(RationalTest, ReadsDecimalsAndFractionsExactly) {
   EXPECT_EQ(ParseRational("+12E2", "x"), Rational(1200));
   EXPECT_EQ(ParseRational(".5", "x"), Rational(1, 2));
   EXPECT_EQ(ParseRational("0.1/0.3", "x"), Rational(1, 3));
+}
+
+TEST(RationalTest, TakesAllOfSixtyFourBits) {
+  for (const int64_t value :
+       {int64_t{0}, int64_t{-1}, int64_t{1} << 40, -(int64_t{1} << 40) - 7,
+        std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()}) {
+    EXPECT_EQ(ToInteger(value).get_str(), std::to_string(value));
+  }
 }
 
 TEST(RationalTest, RefusesWhatIsNotANumber) {
@@ -96,6 +106,20 @@ TEST(CheckedTest, NeverWraps) {
   EXPECT_THROW(CheckedAdd(INT64_MAX, 1), Error);
   const std::vector<int64_t> factors = {1000000, 1000000, 1000000, 1000000};
   EXPECT_THROW(CheckedProduct(factors), Error);
+}
+
+// The double that reading the decimals gives, also half way between two doubles: to the even one.
+TEST(RationalTest, NearestDoubleIsTheOneThatIsRead) {
+  std::mt19937_64 bits(3);
+  for (const std::string text : {"36666666609403900", "9007199254740993", "9007199254740995",
+                                 "-9007199254740993", "0.1", "1e-300", "4503599627370497.5"}) {
+    EXPECT_EQ(NearestDouble(ParseRational(text, "a number")), std::stod(text)) << text;
+  }
+  for (int k = 0; k < 1000; ++k) {
+    // Odd and above 2^53: half way between its neighbours.
+    const std::string text = std::to_string((uint64_t{1} << 53) + 2 * (bits() >> 12) + 1);
+    EXPECT_EQ(NearestDouble(ParseRational(text, "a number")), std::stod(text)) << text;
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 However often it was killed, a release is spent once, its files are complete, and the summary is there. An interruption says
 that the same command continues."""
+import glob
 import json
 import os
 import random
@@ -49,9 +50,30 @@ with tempfile.TemporaryDirectory() as folder:
                 assert process.returncode == -sent, message
             kills += 1
         run("verify", f"out{k}/measurements.parquet")
-        assert sorted(os.listdir(f"out{k}")) == ["measurements.parquet", "plan.json", "summary.md", "tables"], os.listdir(f"out{k}")
+        assert sorted(os.listdir(f"out{k}")) == ["index.html", "measurements.parquet", "plan.json", "summary.md", "tables"], os.listdir(f"out{k}")
         tables = sorted(os.listdir(f"out{k}/tables"))
         assert tables == sorted([f"{name}.{FORMATS[k % 2]}" for name in TABLES] + ["residua.json"]), tables
+
+    # Killed while tables are written, of three million answers: the same measurements are made into tables.
+    sizes = {"a": 150, "b": 150, "c": 150}
+    for k, form in enumerate(FORMATS, start=releases + 1):
+        write_spec(f"spec{k}.toml", f"1/{k + 1}", sizes)
+        command = [binary, "release", f"spec{k}.toml", "-o", f"out{k}", "--yes", "--format", form]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            while process.poll() is None and not glob.glob(f"out{k}/tables.*/total.*"):
+                time.sleep(0.001)
+            process.kill()
+        assert process.returncode == -signal.SIGKILL, "it ended before it could be killed"
+        kills += 1
+        with open(f"out{k}/measurements.parquet", "rb") as file:
+            measured = file.read()
+        subprocess.run(command, check=True, capture_output=True)
+        with open(f"out{k}/measurements.parquet", "rb") as file:
+            assert file.read() == measured, "it was measured again"
+        assert sorted(os.listdir(f"out{k}")) == ["index.html", "measurements.parquet", "plan.json", "summary.md", "tables"], os.listdir(f"out{k}")
+        tables = sorted(os.listdir(f"out{k}/tables"))
+        assert tables == sorted([f"{name}.{form}" for name in TABLES] + ["residua.json"]), tables
+    releases += len(FORMATS)
 
     ledger = json.loads(run("ledger", "--json"))
     spends = [entry for entry in ledger["entries"] if entry["kind"] != "granted"]

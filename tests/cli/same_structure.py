@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """same_structure.py RESIDUA LIBDUCKDB: releases of tables of many sizes differ in their noisy numbers and in nothing else.
 
-Compared are the names of all files, the whole text of plan.json, summary.md and residua.json, the columns, labels and
-standard deviations of every table, the number of decimals of noisy ones, and of Parquet files the schema, metadata, row
-groups, order and width of rows; of tables also the place and encoding of every page. The sizes are those at which
-counting changes, with their neighbours."""
+Compared are the names of all files, the whole text of plan.json, summary.md and residua.json, all of the page but its
+noisy values, the columns, labels and standard deviations of every table, the number of decimals of noisy ones, and of
+Parquet files the schema, metadata, row groups, order and width of rows; of tables also the place and encoding of every
+page. The sizes are those at which counting changes, with their neighbours."""
+import base64
 import csv
 import ctypes
+import gzip
 import json
 import os
 import subprocess
@@ -14,7 +16,8 @@ import sys
 import tempfile
 
 residua, library = (os.path.abspath(argument) for argument in sys.argv[1:3])
-NOISY = {"estimate", "ci_lower", "ci_upper", "digest"}
+NOISY = {"estimate", "ci_lower", "ci_upper"}
+DIGESTS = "('residua_row_groups', 'residua_seal')"  # as noisy as what they cover
 
 
 class DuckDb:
@@ -43,10 +46,11 @@ class DuckDb:
 
 def structure_of_parquet(duckdb, path):
     columns = list(csv.reader(duckdb.rows(f"SELECT column_name FROM (DESCRIBE FROM '{path}')").splitlines()))
-    shown = [f'len("{name}")' if name in ("values", "wide_values") else f'"{name}"'
+    shown = [f'"{name}" IS NULL' if name in ("value", "wide_value") else f'"{name}"'
              for (name,) in columns if name not in NOISY]
     return [duckdb.rows(f"SELECT name, type, num_children, logical_type, repetition_type FROM parquet_schema('{path}')"),
-            duckdb.rows(f"SELECT decode(key), decode(value) FROM parquet_kv_metadata('{path}')"),
+            duckdb.rows(f"SELECT decode(key), CASE WHEN decode(key) IN {DIGESTS} THEN octet_length(value)::VARCHAR "
+                        f"ELSE decode(value) END FROM parquet_kv_metadata('{path}')"),
             duckdb.rows("SELECT row_group_id, row_group_num_rows, path_in_schema, num_values, type, compression "
                         f"FROM parquet_metadata('{path}')"),
             # Tables are not compressed: not even where a page begins may differ.
@@ -63,6 +67,19 @@ def structure_of_csv(path):
     return [header, decimals] + [[len(row)] + [row[k] for k in kept] for row in rows]
 
 
+def structure_of_page(path):
+    """All of the page but the noisy values: those are bytes at its end, each set in as many as its noisy values need."""
+    with open(path, encoding="utf-8") as file:
+        before, mark, rest = file.read().partition(' id="release">')
+    packed, _, after = rest.partition("<")
+    payload = gzip.decompress(base64.b64decode(packed))
+    length = int.from_bytes(payload[:4], "little")
+    header = json.loads(payload[4:4 + length])
+    widths = [item.pop() for item in header["sets"]]
+    assert mark and all(1 <= width <= 16 for width in widths)
+    return [before, after, header]
+
+
 def structure_of_release(duckdb, folder):
     structure = {}
     for parent, _, names in os.walk(folder):
@@ -70,6 +87,8 @@ def structure_of_release(duckdb, folder):
             path = os.path.join(parent, name)
             if name.endswith(".parquet"):
                 structure[path] = structure_of_parquet(duckdb, path)
+            elif name.endswith(".html"):
+                structure[path] = structure_of_page(path)
             elif name.endswith(".csv"):
                 structure[path] = structure_of_csv(path)
             else:

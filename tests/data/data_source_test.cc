@@ -478,8 +478,9 @@ TEST_F(DataSourceTest, APathIsOneFile) {
     EXPECT_EQ(ReadOne({path, "", ""}, a), (Codes{3})) << path;
     EXPECT_EQ(ReadOne({std::filesystem::absolute(path).string(), "", ""}, a), (Codes{3})) << path;
   }
-  for (const std::string database : {"plain.duckdb", "sqlite:x"}) {
-    Sql("./" + database, {"CREATE TABLE t AS SELECT 5 AS a"});
+  // Without its folder, sqlite:x is the SQLite file x.
+  for (const std::string database : {"plain.duckdb", "./sqlite:x"}) {
+    Sql(database, {"CREATE TABLE t AS SELECT 5 AS a"});
     EXPECT_EQ(ReadOne({"", database, "SELECT a FROM t"}, a), (Codes{5}));
   }
   std::filesystem::copy("plain.duckdb", ":memory:");
@@ -763,6 +764,12 @@ TEST_F(DataSourceTest, NullValuesAreMissingInEveryColumn) {
     EXPECT_EQ(ReadOne(source, Cuts(name, {0}, kError, true)), (Codes{2, 1})) << name;
     EXPECT_EQ(ReadOne(source, Values(name, {"1", "2"}, kError, true)), (Codes{2, 0})) << name;
   }
+  // Files of text write a column of floating-point numbers so.
+  Write("f.csv", "n\n-9.0\n-9\n1\n");
+  DataSource floats{"f.csv", "", ""};
+  floats.null_values = {"-9"};
+  EXPECT_EQ(ReadOne(floats, Integers("n", 0, 9, kError, true)), (Codes{10, 10, 1}));
+  EXPECT_EQ(ReadOne(floats, Values("n", {"1", "2"}, kError, true)), (Codes{2, 2, 0}));
   source.null_values = {"x", "1"};
   EXPECT_EQ(MessageOf(source, Values("i", {"2", "1"})),
             "data: null_values and attributes.i.values both list '1', which would never be counted "
@@ -812,9 +819,9 @@ TEST_F(DataSourceTest, ComparesNumbersWithValuesAsNumbers) {
         << file;
   }
   EXPECT_EQ(ReadOne({"half.parquet", "", ""}, Values("v", {"1", "2"}, kDrop)), (Codes{}));
-  Write("t.csv", "v\n1.0\n1\n");
-  EXPECT_EQ(ReadOne({"t.csv", "", ""}, Values("v", {"1", "2"}, kDrop)), (Codes{0}))
-      << "text is compared as it stands";
+  Write("t.csv", "v\n1.0\n1\n01\n1e0\n2.00\n2.5\n");
+  EXPECT_EQ(ReadOne({"t.csv", "", ""}, Values("v", {"1", "2"}, kDrop)), (Codes{0, 0, 1}))
+      << "text is compared as it stands, but for a decimal point";
 }
 
 TEST_F(DataSourceTest, QueriesReadTheirFileAsTheTableData) {

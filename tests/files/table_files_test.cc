@@ -158,6 +158,97 @@ TEST_F(TableFilesTest, OneFileHasAColumnForEachAttribute) {
   }
 }
 
+TEST_F(TableFilesTest, HierarchiesHaveAColumnOfLevels) {
+  const Domain domain({{.name = "age", .size = 2},
+                       {.name = "region",
+                        .size = 2,
+                        .queries = QueryKind::kHierarchy,
+                        .groups = {{"all, of them", {0, 1}}}}});
+  TableLayout layout{.names = NamesOf(domain), .labels = {{"0", "1"}, {"N", "S", "all, of them"}}};
+  layout.companions = CompanionsOf(domain, layout.names);
+  const std::vector<double> two = {10, 20}, six = {1, 2, 3, 4, 5, 9};
+  const std::vector<double> std_dev = {2};
+  const auto write = [&](TableFormat format, const std::string& path) {
+    layout.format = format;
+    const auto writer = MakeTableWriter(path, layout);
+    writer->Write({{0}, two, std_dev, 2});
+    writer->Write({{0, 1}, six, std_dev, 2});
+    writer->Finish();
+  };
+  write(TableFormat::kCsv, "csv");
+  const std::vector<std::string> lines = LinesOf("csv/age_x_region.csv");
+  EXPECT_EQ(lines[0], "age,region,region_level,estimate,std_dev,ci_lower,ci_upper");
+  EXPECT_EQ(lines[3], "0,\"all, of them\",1,3.000,2.000,-1.000,7.000");
+  EXPECT_EQ(lines[4], "1,N,0,4.000,2.000,0.000,8.000");
+  EXPECT_EQ(LinesOf("csv/age.csv")[0], "age,estimate,std_dev,ci_lower,ci_upper");
+
+  write(TableFormat::kParquet, "parquet");
+  const std::vector<std::string> groups = {"0|all, of them|3.0|BIGINT",
+                                           "1|all, of them|9.0|BIGINT"};
+  const std::string columns = "age, region, estimate, typeof(region_level)";
+  EXPECT_EQ(Query("parquet/age_x_region.parquet", columns, "WHERE region_level = 1"), groups);
+
+  write(TableFormat::kOneParquet, "t.parquet");
+  EXPECT_EQ(Query("t.parquet", columns, "WHERE region_level = 1"), groups);
+  EXPECT_EQ(Query("t.parquet", "estimate", "WHERE region_level IS NULL"),
+            (std::vector<std::string>{"10.0", "20.0"}));
+  EXPECT_EQ(Query("t.parquet", "sum(estimate)", "WHERE region_level = 0"),
+            std::vector<std::string>{"12.0"});
+}
+
+TEST_F(TableFilesTest, PrefixSumsAndRangesHaveBounds) {
+  const Domain domain(
+      {{.name = "age",
+        .size = 3,
+        .queries = QueryKind::kPrefix,
+        .encoding = {IntegerEncoding{18, 19}, true}},
+       {.name = "wage", .size = 2, .queries = QueryKind::kRange, .encoding = {CutEncoding{{1.5}}}},
+       {.name = "day",
+        .size = 2,
+        .queries = QueryKind::kPrefix,
+        .encoding = {DateEncoding{*ParseDay("2024-01-15"), *ParseDay("2024-02-03"),
+                                  DateStep::kMonth}}},
+       {.name = "hour", .size = 2, .queries = QueryKind::kPrefix}});
+  TableLayout layout{.names = NamesOf(domain)};
+  for (const Attribute& attribute : domain.attributes()) {
+    layout.labels.emplace_back();
+    for (int64_t k = 0; k < NumAnswers(attribute); ++k) {
+      layout.labels.back().push_back(AnswerLabel(attribute, k));
+    }
+  }
+  layout.companions = CompanionsOf(domain, layout.names);
+  const std::vector<double> two = {1, 2}, three = {1, 2, 3};
+  const std::vector<double> std_dev = {2};
+  const auto write = [&](TableFormat format, const std::string& path) {
+    layout.format = format;
+    const auto writer = MakeTableWriter(path, layout);
+    writer->Write({{0}, three, std_dev, 2});
+    writer->Write({{1}, three, std_dev, 2});
+    writer->Write({{2}, two, std_dev, 2});
+    writer->Write({{3}, two, std_dev, 2});
+    writer->Finish();
+  };
+  write(TableFormat::kCsv, "csv");
+  const std::string numbers = "estimate,std_dev,ci_lower,ci_upper";
+  EXPECT_EQ(LinesOf("csv/age.csv"),
+            (std::vector<std::string>{
+                "age,age_lower,age_upper," + numbers, "<=18,18,18,1.000,2.000,-3.000,5.000",
+                "<=19,18,19,2.000,2.000,-2.000,6.000", "all,18,,3.000,2.000,-1.000,7.000"}));
+  const std::vector<std::string> wage = LinesOf("csv/wage.csv");
+  EXPECT_EQ(wage[1], "\"(-inf, 1.5]\",-Inf,1.5,1.000,2.000,-3.000,5.000");
+  EXPECT_EQ(wage[2], "\"(-inf, inf)\",-Inf,Inf,2.000,2.000,-2.000,6.000");
+  EXPECT_EQ(wage[3], "\"(1.5, inf)\",1.5,Inf,3.000,2.000,-1.000,7.000");
+  EXPECT_EQ(LinesOf("csv/day.csv")[2], "<=2024-02,2024-01-15,2024-02-03,2.000,2.000,-2.000,6.000");
+  EXPECT_EQ(LinesOf("csv/hour.csv")[0], "hour," + numbers);  // a bare size has no values
+
+  write(TableFormat::kOneParquet, "t.parquet");
+  EXPECT_EQ(Query("t.parquet", "age, age_lower, age_upper", "WHERE age_upper <= 19"),
+            (std::vector<std::string>{"<=18|18.0|18.0", "<=19|18.0|19.0"}));
+  EXPECT_EQ(Query("t.parquet", "age", "WHERE isnan(age_upper)"), std::vector<std::string>{"all"});
+  EXPECT_EQ(Query("t.parquet", "estimate", "WHERE day_upper = '2024-02-03'"),
+            std::vector<std::string>{"2.0"});
+}
+
 // A table that begins in one row group and ends in the third.
 TEST_F(TableFilesTest, TablesOfManyRowGroups) {
   TableLayout layout = PeopleLayout(TableFormat::kOneParquet);
@@ -192,6 +283,49 @@ TEST_F(TableFilesTest, WholeNumbersAreIntegers) {
   EXPECT_EQ(Query("t/age.adjusted.parquet", "age, adjusted, typeof(adjusted)"),
             (std::vector<std::string>{"0|3|BIGINT", "1|0|BIGINT", "2|7|BIGINT"}));
   EXPECT_EQ(ReadFile("t/residua.json"), "{}\n");
+}
+
+// A large table in pieces, between small ones: the files are the same, byte by byte.
+TEST_F(TableFilesTest, PiecesDoNotShow) {
+  TableLayout layout{
+      .names = NamesOf(Domain({{.name = "a", .size = 700}, {.name = "b", .size = 500}})),
+      .labels = std::vector<std::vector<std::string>>(2),
+      .about = "{}\n"};
+  for (int k = 0; k < 700; ++k) layout.labels[0].push_back(fmt::format("a{}", k));
+  for (int k = 0; k < 500; ++k) layout.labels[1].push_back(fmt::format("b{}", k));
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> normal(0, 100);
+  std::vector<double> estimates(700 * 500);
+  for (double& estimate : estimates) estimate = normal(random);
+  const std::vector<double> std_dev = {12.5};
+  const auto write = [&](TableFormat format, const fs::path& path, size_t size) {
+    TableLayout of_format = layout;
+    of_format.format = format;
+    const auto writer = MakeTableWriter(path, std::move(of_format));
+    writer->Write({{0}, std::span(estimates).first(700), std_dev, 2});
+    for (size_t first = 0; first < estimates.size(); first += size) {
+      const size_t count = std::min(size, estimates.size() - first);
+      writer->Write({{0, 1},
+                     std::span(estimates).subspan(first, count),
+                     std_dev,
+                     2,
+                     0,
+                     static_cast<int64_t>(first)});
+    }
+    writer->Write({{1}, std::span(estimates).first(500), std_dev, 2});
+    writer->Finish();
+  };
+  for (const size_t size : {size_t{500}, size_t{100'000}, size_t{262'144}}) {
+    for (const auto& [format, file] : {std::pair{TableFormat::kCsv, "/a_x_b.csv"},
+                                       std::pair{TableFormat::kParquet, "/a_x_b.parquet"},
+                                       std::pair{TableFormat::kOneParquet, ""}}) {
+      const std::string whole = fmt::format("whole{}", static_cast<int>(format));
+      const std::string pieces = fmt::format("{}-{}", whole, size);
+      if (!fs::exists(whole)) write(format, whole, estimates.size());
+      write(format, pieces, size);
+      EXPECT_TRUE(ReadFile(whole + file) == ReadFile(pieces + file)) << pieces;
+    }
+  }
 }
 
 }  // namespace

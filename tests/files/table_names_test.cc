@@ -64,6 +64,31 @@ TEST(TableNames, AColumnIsNeverCalledLikeANumber) {
                                                      "ESTIMATE___", "Sex", "sex__", "sex_"}));
 }
 
+TEST(TableNames, AColumnOfLevelsIsCalledLikeNoOther) {
+  const auto level_columns = [](const std::vector<std::string>& hierarchies,
+                                const std::vector<std::string>& others) {
+    std::vector<Attribute> attributes;
+    for (const std::string& name : hierarchies) {
+      attributes.push_back({.name = name,
+                            .size = 2,
+                            .queries = QueryKind::kHierarchy,
+                            .groups = {{"both", {0, 1}}}});
+    }
+    for (const std::string& name : others) attributes.push_back({.name = name, .size = 2});
+    const TableNames names = NamesOf(Domain(attributes));
+    // Levels never change what an attribute's column is called.
+    std::vector<std::string> all = hierarchies;
+    all.insert(all.end(), others.begin(), others.end());
+    EXPECT_EQ(names.columns, NamesOf(DomainOf(all)).columns);
+    return names.level_columns;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(level_columns({"region"}, {"age"}), (Names{"region_level", ""}));
+  EXPECT_EQ(level_columns({"a", "a_level"}, {"A_LEVEL", "a_level_"}),
+            (Names{"a_level___", "a_level_level", "", ""}));
+  EXPECT_EQ(level_columns({"sex", "Sex"}, {}), (Names{"sex_level", "Sex_level_"}));
+}
+
 TEST(TableNames, TablesNeverShareAFile) {
   // a_x_b is not the table of a and b.
   const TableNames names = NamesOf(DomainOf({"a", "b", "a_x_b"}));

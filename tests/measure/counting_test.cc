@@ -70,7 +70,6 @@ TEST(CountMarginals, AgreesWithBruteForceOnRandomWorkloads) {
     for (int64_t& size : sizes)
       size = 2 + static_cast<int64_t>(random() % (trial % 5 == 0 ? 300 : 6));
     const Domain domain = DomainOfSizes(sizes);
-    // Above 100 rows per attribute tables are widened; below they are not.
     const auto num_rows = static_cast<int64_t>(random() % (trial % 2 == 0 ? 5000 : 90));
     const EncodedTable table = RandomTable(domain, num_rows, random);
     std::vector<AttributeSet> sets;
@@ -194,7 +193,7 @@ TEST(PlanCounting, CoversEachSetOnceWithFewerTablesThanSets) {
   const Domain domain = DomainOfSizes({100, 100, 100, 99, 85, 42, 16, 15, 9, 7, 6, 5, 2, 2});
   const std::vector<AttributeSet> sets = SetsUpTo(14, 3);
   const std::vector<CountedTable> plan =
-      PlanCounting(domain, sets, 10'000'000, std::numeric_limits<int64_t>::max());
+      PlanCounting(domain, sets, std::numeric_limits<int64_t>::max());
   std::vector<int> times_covered(sets.size(), 0);
   for (const CountedTable& table : plan) {
     EXPECT_EQ(table.num_cells, NumCellsInMemory(domain, table.attributes));
@@ -209,10 +208,9 @@ TEST(PlanCounting, CoversEachSetOnceWithFewerTablesThanSets) {
   EXPECT_LT(plan.size(), 364u / 2);
 }
 
-TEST(PlanCounting, CountsOnlyMaximalSetsWhereRowsAreFew) {
+TEST(PlanCounting, CountsOnlyMaximalSetsWhereNothingMayBeWidened) {
   const Domain domain = DomainOfSizes({2, 2, 2, 2, 2});
-  const std::vector<CountedTable> plan =
-      PlanCounting(domain, SetsUpTo(5, 2), 10, std::numeric_limits<int64_t>::max());
+  const std::vector<CountedTable> plan = PlanCounting(domain, SetsUpTo(5, 2), 0);
   EXPECT_EQ(plan.size(), 10u);
   for (const CountedTable& table : plan) EXPECT_EQ(table.attributes.size(), 2u);
 }

@@ -105,9 +105,25 @@ TEST(CellFinderTest, FindsListedValuesAsTheyAre) {
   EXPECT_EQ(finder.Find("x"), (FoundCell{0}));
   EXPECT_EQ(finder.Find("7"), (FoundCell{1}));
   EXPECT_EQ(finder.Find(""), (FoundCell{2}));
-  for (const char* text : {"X", " x", "7.0", "+7", "null"}) {
+  for (const char* text : {"X", " x", "07", "+7", "7.5", ".", "x.0", "null"}) {
     EXPECT_EQ(finder.Find(text), kNotListed) << text;
   }
+}
+
+// As pandas writes whole numbers of a column with missing values.
+TEST(CellFinderTest, FindsListedNumbersWrittenWithADecimalPoint) {
+  const Attribute attribute = Made({ValueEncoding{{"1", "02", "2.5", "3.0"}}});
+  const CellFinder finder(attribute);
+  EXPECT_EQ(finder.Find("1.0"), (FoundCell{0}));
+  EXPECT_EQ(finder.Find("2.00"), (FoundCell{1}));
+  EXPECT_EQ(finder.Find("2.50"), (FoundCell{2}));
+  EXPECT_EQ(finder.Find("3.0"), (FoundCell{3}));
+  for (const char* text : {"2", "3", "1.5", "1e0"}) {
+    EXPECT_EQ(finder.Find(text), kNotListed) << text;
+  }
+  const Attribute other = Made({ValueEncoding{{"1"}}, false, OutsidePolicy::kOther});
+  EXPECT_EQ(CellFinder(other).Find("1.0"), (FoundCell{0}));
+  EXPECT_EQ(CellFinder(other).Find("1.5"), kNotListed);
 }
 
 TEST(CellFinderTest, FindsListedNumbersByTheirSize) {

@@ -36,6 +36,13 @@ TEST(Hierarchy, LevelsFromTheLowestUp) {
   const std::vector<CellGroup> expected = {
       {"south", {2}}, {"all north", {0, 1}}, {"north", {0, 1}}, {"country", {0, 1, 2}}};
   EXPECT_EQ(builder.Groups(), expected);
+
+  // "north" has the same cells as "all north", and is above it.
+  Attribute regions = Regions();
+  regions.groups = expected;
+  EXPECT_TRUE(AnswerLevels(regions).empty());
+  regions.queries = QueryKind::kHierarchy;
+  EXPECT_EQ(AnswerLevels(regions), (std::vector<int64_t>{0, 0, 0, 0, 1, 1, 2, 3}));
 }
 
 // A group may have the empty name, like any other.

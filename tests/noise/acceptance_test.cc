@@ -115,7 +115,8 @@ TEST(Acceptance, DirectProbabilitiesAreExact) {
                             if (draws.count == 1) {
                               const Int128 drawn = draws.values[0];
                               EXPECT_EQ(drawn < 0, x < 0);
-                              EXPECT_EQ(ToInteger(drawn < 0 ? -drawn : drawn), magnitude);
+                              EXPECT_EQ(ToInteger(static_cast<UInt128>(drawn < 0 ? -drawn : drawn)),
+                                        magnitude);
                             }
                             return draws.count == 1;
                           });

@@ -75,6 +75,18 @@ TEST(DataPlaces, RowsInMemoryNeedALedger) {
   EXPECT_EQ(places.ledger, "named.ledger");
 }
 
+TEST(DataPlaces, DatabasesNeedALedger) {
+  const std::string url = "postgresql://host/name";
+  EXPECT_EQ(Problem({"", url, "SELECT 1", ""}, {}),
+            "postgresql://host/name: a database has no ledger beside it; name the one that its "
+            "budget is kept in: set ledger = \"FILE.ledger\" beside database");
+  const DataPlaces places = FindPlaces({"", url, "SELECT 1", "p.ledger"}, kFolder);
+  EXPECT_EQ(places.data.database, url);
+  EXPECT_EQ(places.ledger, "spec/p.ledger");
+  EXPECT_EQ(FindPlaces({"", "sqlite:p.db", "SELECT 1", "p.ledger"}, kFolder).data.database,
+            "sqlite:spec/p.db");
+}
+
 TEST(DataPlaces, DataMustBeNamed) {
   EXPECT_EQ(Problem({}, {}), "the plan names no data; say where it is");
 }

@@ -123,6 +123,42 @@ TEST_F(MeasureToFileTest, MemoryHoldsWhatAFileWould) {
   EXPECT_EQ(Kinds(), (std::vector<Kind>{Kind::kGrant, Kind::kConfirmed, Kind::kRefused}));
 }
 
+// Nine rows of ten may be left out; one more is refused before the spend, unless it is asked for.
+TEST_F(MeasureToFileTest, AnAttributeThatDropsNearlyEverythingIsRefused) {
+  Attribute attribute;
+  attribute.name = "code";
+  attribute.size = 2;
+  attribute.encoding = {IntegerEncoding{0, 1}, false, OutsidePolicy::kDrop};
+  const PlanFile plan{Select({Domain({attribute}),
+                              {{{MarginalRule::Kind::kUpTo, 1}}, {}},
+                              {},
+                              BudgetFromPcost(ParseRational("1", "pcost")),
+                              {}}),
+                      {}};
+  const auto measure = [&](int64_t num_kept, int64_t num_dropped, bool allow_drops) {
+    std::vector<int64_t> codes(static_cast<size_t>(num_kept), 0);
+    codes.insert(codes.end(), static_cast<size_t>(num_dropped), 7);
+    ArrowRows rows({{"code", codes}});
+    MeasureRequest request{plan, {}, ""};
+    request.places.data.arrow = rows.stream();
+    request.places.ledger = "a.ledger";
+    request.again = true;
+    request.allow_drops = allow_drops;
+    std::vector<NoisyResidual> residuals;
+    return Refusal([&] { MeasureToMemory(request, &residuals); });
+  };
+  const std::string refusal = measure(1, 10, false);
+  EXPECT_TRUE(Says(refusal, "the data: column 'code' leaves out 10 of 11 rows")) << refusal;
+  EXPECT_TRUE(Says(refusal, "attributes.code")) << refusal;
+  EXPECT_EQ(Kinds(), std::vector<Kind>()) << "there is not even a ledger";
+  EXPECT_EQ(measure(1, 10, true), "");
+  EXPECT_EQ(Kinds(), (std::vector<Kind>{Kind::kGrant, Kind::kConfirmed}));
+  fs::remove("a.ledger");
+  EXPECT_EQ(measure(1, 9, false), "");
+  fs::remove("a.ledger");
+  EXPECT_EQ(measure(0, 0, false), "");
+}
+
 TEST_F(MeasureToFileTest, StoppedWhileReadingSpendsNothing) {
   stop_.request_stop();
   std::vector<NoisyResidual> residuals;

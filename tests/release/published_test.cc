@@ -55,9 +55,7 @@ constexpr int64_t kMostRows = 100'000;
 // From none to 100,000; each change of how they are counted, and its neighbours.
 std::set<int64_t> RowCounts(const Plan& plan) {
   std::set<int64_t> counts = {0, 1, 2, 255, 256, 599, 600, 740, 741, 65535, 65536, kMostRows};
-  std::set<int64_t> changes = OrderChanges(plan, kMostRows);
-  changes.merge(WidthChanges(plan, kMostRows));
-  for (const int64_t change : changes) {
+  for (const int64_t change : WidthChanges(plan, kMostRows)) {
     for (const int64_t count : {change - 1, change, change + 1}) counts.insert(count);
   }
   return counts;
@@ -113,8 +111,7 @@ TEST_F(PublishedTest, EveryByteIsTheSameWhateverTheNumberOfRows) {
   size_t num_changes = 0;
   for (const PlanFile& plan : Plans()) {
     const Domain& domain = plan.plan.domain;
-    num_changes +=
-        OrderChanges(plan.plan, kMostRows).size() + WidthChanges(plan.plan, kMostRows).size();
+    num_changes += WidthChanges(plan.plan, kMostRows).size();
     const std::string expected = Publish(plan, RandomTable(domain, 1000, random), {});
     const std::string csv = Tables(TableFormat::kCsv);
     const std::string parquet = Tables(TableFormat::kParquet);
@@ -135,7 +132,7 @@ TEST_F(PublishedTest, EveryByteIsTheSameWhateverTheNumberOfRows) {
     EXPECT_TRUE(Tables(TableFormat::kParquet) == parquet);
     EXPECT_TRUE(Tables(TableFormat::kOneParquet) == one_file);
   }
-  EXPECT_GE(num_changes, 8u);
+  EXPECT_GT(num_changes, 0u);
 }
 
 // What the rows hold does not matter either.
@@ -179,9 +176,11 @@ TEST_F(PublishedTest, AWriterTakesSetsInThePlansOrderAlone) {
                              IntegerNoiseVariance(plan.plan, {1}),
                              ScaleBits(plan.plan, {1})};
   MeasurementWriter writer("m.parquet", plan);
-  writer.Write(second);
-  EXPECT_THROW(writer.Write(first), Error);
+  EXPECT_THROW(writer.Write(first), Error);  // the total comes before it
+  writer.Write({{}, std::vector<int64_t>{7}, plan.plan.variances[0], plan.plan.scale_bits[0]});
   EXPECT_THROW(writer.Write(second), Error);
+  writer.Write(first);
+  EXPECT_THROW(writer.Write(first), Error);
 }
 
 TEST_F(PublishedTest, AWriterChoosesTheWidthByTheValues) {

@@ -185,7 +185,7 @@ TEST_F(PublishableTest, NoFileSaysWhereTheDataIsOrWhatWasRun) {
   Write("spec.toml",
         "[data]\ndatabase = \"home_of_jdoe/clinic_42.duckdb\"\n"
         "query = \"SELECT age, sex FROM visits WHERE secret_column = 'x'\"\n"
-        "ledger = \"budget_of_jdoe.ledger\"\n[privacy]\nrho = 0.5\n"
+        "ledger = \"budget_of_jdoe.ledger\"\nnull_values = [\"NA\"]\n[privacy]\nrho = 0.5\n"
         "[attributes.age]\nintegers = [0, 9]\n[attributes.sex]\nvalues = [\"f\", \"m\"]\n"
         "[workload]\nmarginals = \"<=2\"\n");
   ReleaseRequest request = RequestReleaseOf("spec.toml", "out");
@@ -203,6 +203,10 @@ TEST_F(PublishableTest, NoFileSaysWhereTheDataIsOrWhatWasRun) {
         std::string("budget_of"), std::string(".ledger")}) {
     EXPECT_EQ(bytes.find(secret), std::string::npos) << secret;
   }
+  // What texts mean is part of the domain: who reads the data by this plan reads it alike.
+  const std::vector<std::string> null_values = {"NA"};
+  EXPECT_EQ(ReadPlan("out/plan.json").data.null_values, null_values);
+  EXPECT_EQ(MeasurementFile("out/measurements.parquet").plan_file().data.null_values, null_values);
 }
 
 // Folders of earlier versions name the data. Their files stay as they are, which is reported.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "residua/noise/discrete_gaussian.h"
+#include "residua/release/expected_errors.h"
 #include "residua/release/published_errors.h"
 #include "residua/select/select.h"
 #include "residua/text/domain_text.h"
@@ -57,6 +58,25 @@ TEST(WarningsTest, OfNoiseAboveMostCounts) {
   EXPECT_EQ(Kinds(WarningsOf(PlanAt(BudgetFromRho(1), "100"), 50)),
             std::vector{WarningKind::kMostlyNoise});
   EXPECT_TRUE(WarningsOf(PlanAt(BudgetFromRho(1), "100:prefix"), 50).empty());
+}
+
+// Prefixes of 4 cells hold 1, 2, 3 and 4 quarters of the rows, 5/8 on average; a cell of 10 a tenth.
+TEST(ExpectedErrorsTest, CompareNoiseWithEvenlySpreadRows) {
+  const Plan plan = PlanAt(BudgetFromRho(1), "10,4:prefix");
+  std::vector<double> averages;
+  for (const ExpectedErrors& table : ExpectErrors(plan, 80)) {
+    averages.push_back(table.average_answer);
+    EXPECT_EQ(table.std_dev, std::sqrt(table.errors.mean_variance));
+    EXPECT_EQ(table.relative_error(), table.std_dev / table.average_answer);
+    EXPECT_EQ(table.is_mostly_noise(), table.std_dev > table.average_answer);
+  }
+  std::sort(averages.begin(), averages.end());
+  ASSERT_EQ(averages.size(), 4u);
+  EXPECT_NEAR(averages[0], 5, 1e-12);
+  EXPECT_NEAR(averages[1], 8, 1e-12);
+  EXPECT_NEAR(averages[2], 50, 1e-12);
+  EXPECT_NEAR(averages[3], 80, 1e-12);
+  for (const ExpectedErrors& table : ExpectErrors(plan, 1e-3)) EXPECT_TRUE(table.is_mostly_noise());
 }
 
 TEST(WarningsTest, OfRowsThatAreLeftOut) {

@@ -363,6 +363,19 @@ TEST(LowerBoundTest, ScalesWithTheTablesWeights) {
   }
 }
 
+TEST(LowerBoundTest, CertifiesThousandsOfCells) {
+  for (const char* text : {"450:prefix", "3000:prefix,5", "3000:range"}) {
+    const Domain domain = ParseDomain(text);
+    const double bound = BoundOf(domain, Marginals("<=1"), "sum-variance");
+    EXPECT_GT(bound, 0) << text;
+  }
+  const Plan plan = PlanOf(ParseDomain("450:prefix,450:range"), Marginals("<=2"), "sum-variance");
+  const auto certificate = CertifyPlan(plan);
+  ASSERT_TRUE(certificate);
+  EXPECT_GT(certificate->above_lower_bound, 0);
+  EXPECT_LT(certificate->above_lower_bound, 0.01);
+}
+
 TEST(LowerBoundTest, NeedsAWorkload) {
   EXPECT_THROW(BoundOf(ParseDomain("6:prefix,4"), {}, "sum-variance"), Error);
   EXPECT_THROW(BoundOf(ParseDomain("6:prefix,4"), {{}, {{{0, 5}, 1.0}}}, "sum-variance"), Error);

@@ -57,6 +57,16 @@ TEST(QuestionTest, ReadsValuesListsAndRanges) {
   EXPECT_EQ(CellsOf("code=6"), (Cells{{6, 6}}));
 }
 
+TEST(QuestionTest, TheTotalHasNoTerms) {
+  for (const char* text : {"", "  ", "total", " total "}) {
+    EXPECT_TRUE(ParseQuestion(text, TestDomain()).factors().empty()) << text;
+  }
+  // An attribute of this name is asked for by its values.
+  const Domain domain = ParseSpec("[attributes.total]\nsize = 3\n", "test.toml").domain;
+  EXPECT_TRUE(ParseQuestion("total", domain).factors().empty());
+  EXPECT_EQ(ParseQuestion("total=1", domain).factors().size(), 1u);
+}
+
 TEST(QuestionTest, ReadsDates) {
   const Domain domain = ParseSpec(R"(
 [attributes.day]

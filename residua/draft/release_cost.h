@@ -1,0 +1,26 @@
+#pragma once
+
+#include "residua/select/plan.h"
+
+namespace residua {
+
+// What the time and memory of a release depend on, beside the time that its data takes to read.
+struct ReleaseSize {
+  double num_rows = 0;
+  double bytes_per_row = 0;    // of the encoded table, where rows are held
+  double num_identifiers = 0;  // 0 without an identifier
+  double num_counted = 0;      // tables that are counted from the rows
+  double num_cells = 0;        // of all measured sets
+  double largest_cells = 0;    // of one of them
+  double num_answers = 0;      // of all published tables
+  double largest_answers = 0;  // of one of them
+};
+
+// `num_rows` and `num_identifiers` are those of the data.
+ReleaseSize SizeOfRelease(const Plan& plan, double num_rows, double num_identifiers);
+
+// Seconds of work on one processor of 2020 are shared by `num_threads`.
+double PredictSeconds(const ReleaseSize& size, int num_threads);
+double PredictMemoryBytes(const ReleaseSize& size);
+
+}  // namespace residua

@@ -1,0 +1,158 @@
+#include "residua/measure/counted_rows.h"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <utility>
+
+#include "residua/base/checked.h"
+#include "residua/base/stop.h"
+#include "residua/base/threads.h"
+#include "residua/measure/counting.h"
+#include "residua/measure/counting_plan.h"
+#include "residua/measure/marginal_batches.h"
+#include "residua/measure/table_counters.h"
+
+namespace residua {
+
+// Counters are streamed, or rows are held.
+struct CountedRows::State {
+  const Domain& domain;
+  std::vector<AttributeSet> sets;
+  CountingOptions options;
+  std::vector<CountedTable> plan;
+  bool holds_rows = false;
+  std::atomic<int64_t> num_rows = 0;
+  // One for each table of the plan, unless the rows are held.
+  std::vector<TableCounters> counters = {};
+  std::vector<std::mutex> counting = {};  // of each table, while a thread adds to its counters
+  std::atomic<size_t> next_start = 0;
+  // The rows that are held.
+  std::vector<EncodedTable> parts = {};
+  std::mutex holding = {};
+
+  void AddNumber(int64_t more) {
+    int64_t before = num_rows.load();
+    while (!num_rows.compare_exchange_weak(before, CheckedAdd(before, more))) {
+    }
+  }
+};
+
+namespace {
+
+bool ExceedBudget(std::span<const CountedTable> plan, const CountingOptions& options) {
+  int64_t bytes = 0;
+  for (const CountedTable& counted : plan) {
+    bytes = CheckedAdd(bytes, CheckedMultiply(counted.num_cells, sizeof(uint64_t)));
+  }
+  return bytes > options.memory_budget_bytes;
+}
+
+}  // namespace
+
+bool MustHoldRows(const Domain& domain, std::span<const AttributeSet> sets,
+                  const CountingOptions& options) {
+  return ExceedBudget(PlanWithin(domain, sets, options), options);
+}
+
+CountedRows::CountedRows(const Domain& domain, std::vector<AttributeSet> sets,
+                         const CountingOptions& options) {
+  std::vector<CountedTable> plan = PlanWithin(domain, sets, options);
+  for (const CountedTable& counted : plan) {
+    CheckWithinLimit(domain, sets, counted, sizeof(uint32_t), options);
+  }
+  const bool holds_rows = ExceedBudget(plan, options);
+  state_.reset(new State{domain, std::move(sets), options, std::move(plan), holds_rows});
+  if (holds_rows) return;
+  for (const CountedTable& counted : state_->plan) {
+    state_->counters.emplace_back(counted.num_cells);
+  }
+  state_->counting = std::vector<std::mutex>(state_->plan.size());
+}
+
+CountedRows::CountedRows(CountedRows&&) noexcept = default;
+CountedRows::~CountedRows() = default;
+
+int64_t CountedRows::num_rows() const { return state_->num_rows; }
+const std::vector<AttributeSet>& CountedRows::sets() const { return state_->sets; }
+bool CountedRows::holds_rows() const { return state_->holds_rows; }
+
+int64_t CountedRows::rows_per_part() const {
+  // Every part moves all counters through the caches once, and every row is read once for each
+  // table: with an eighth as many bytes of rows, the counters are a small share of the traffic.
+  constexpr int64_t kLeastBytes = int64_t{1} << 20;
+  constexpr int64_t kMostBytes = int64_t{1} << 24;
+  int64_t counter_bytes = 0;
+  for (const CountedTable& counted : state_->plan) {
+    counter_bytes += counted.num_cells * int64_t{sizeof(uint32_t)};
+  }
+  int64_t row_bytes = 0;
+  for (const Attribute& attribute : state_->domain.attributes()) {
+    row_bytes += std::holds_alternative<std::vector<uint8_t>>(EmptyCodeColumn(attribute)) ? 1 : 2;
+  }
+  const int64_t part_bytes =
+      state_->holds_rows ? kMostBytes : std::clamp(counter_bytes / 8, kLeastBytes, kMostBytes);
+  return std::max<int64_t>(part_bytes / std::max<int64_t>(row_bytes, 1), 1024);
+}
+
+void CountedRows::Add(EncodedTable&& rows) {
+  CheckIsOfDomain(rows, state_->domain);
+  state_->AddNumber(rows.num_rows());
+  if (state_->holds_rows) {
+    const std::lock_guard<std::mutex> lock(state_->holding);
+    state_->parts.push_back(std::move(rows));
+    return;
+  }
+  const std::vector<CountedTable>& plan = state_->plan;
+  // Threads that add at once begin with different tables, so that they seldom wait for each other.
+  const size_t start = state_->next_start.fetch_add(plan.size() / 3 + 1);
+  for (size_t k = 0; k < plan.size(); ++k) {
+    CheckNotStopped(state_->options.stop);
+    const size_t t = (start + k) % plan.size();
+    const std::lock_guard<std::mutex> lock(state_->counting[t]);
+    state_->counters[t].Add(rows, plan[t].attributes);
+  }
+}
+
+void CountedRows::AddAlone(std::vector<EncodedTable>&& rows) {
+  for (const EncodedTable& part : rows) {
+    CheckIsOfDomain(part, state_->domain);
+    state_->AddNumber(part.num_rows());
+  }
+  if (state_->holds_rows) {
+    for (EncodedTable& part : rows) state_->parts.push_back(std::move(part));
+    return;
+  }
+  Threads threads(state_->options.num_threads);
+  threads.Run([&] {
+    ParallelFor(size_t{0}, state_->plan.size(), [&](size_t t) {
+      CheckNotStopped(state_->options.stop);
+      for (const EncodedTable& part : rows) {
+        state_->counters[t].Add(part, state_->plan[t].attributes);
+      }
+    });
+  });
+}
+
+struct CountedRowsState {
+  static CountedRows::State& Of(const CountedRows& rows) { return *rows.state_; }
+};
+
+void CountMarginalBatches(CountedRows&& rows, const CountingOptions& options,
+                          const MarginalsVisitor& visit) {
+  const CountedRows counted = std::move(rows);
+  auto& state = CountedRowsState::Of(counted);
+  if (state.holds_rows) {
+    CountHeldRows(state.parts, state.domain, state.sets, state.plan, options, visit);
+    return;
+  }
+  const auto take = [&](const Batch& batch) {
+    std::vector<Counters> counters;
+    for (size_t t = batch.first; t < batch.last; ++t) counters.push_back(state.counters[t].Take());
+    return counters;
+  };
+  MarginalBatches(state.domain, state.sets, state.plan, options)
+      .Run(sizeof(uint32_t), 0, take, visit);
+}
+
+}  // namespace residua

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <variant>
+#include <vector>
+
+#include "residua/measure/encoded_table.h"
+#include "residua/model/attribute_set.h"
+
+namespace residua {
+
+// The counts of one table's cells. As private as a TrueMarginal: it stays in measure/.
+using Counters = std::variant<std::vector<uint32_t>, std::vector<uint64_t>>;
+
+// Counts one table over rows that come part by part. No counter can wrap: none exceeds the number
+// of rows, and the counters become 64-bit before there are more rows than 32 bits hold.
+class TableCounters {
+ public:
+  explicit TableCounters(int64_t num_cells,
+                         int64_t max_narrow_rows = std::numeric_limits<uint32_t>::max());
+
+  // Adds the rows, whose cells are those of `attributes`.
+  void Add(const EncodedTable& rows, const AttributeSet& attributes);
+
+  // The counts; nothing is left.
+  Counters Take() { return std::move(counters_); }
+
+ private:
+  Counters counters_;
+  int64_t num_rows_ = 0;
+  int64_t max_narrow_rows_;
+};
+
+}  // namespace residua

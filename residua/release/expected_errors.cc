@@ -1,0 +1,50 @@
+#include "residua/release/expected_errors.h"
+
+#include <cmath>
+
+#include "residua/basis/query_matrix.h"
+#include "residua/release/published_errors.h"
+
+namespace residua {
+namespace {
+
+// The share of all rows in an average answer of the attribute, if they are spread evenly.
+double AverageShare(const Attribute& attribute) {
+  const auto n = static_cast<double>(attribute.size);
+  switch (attribute.queries) {
+    case QueryKind::kIdentity:
+      return 1 / n;
+    case QueryKind::kPrefix:
+      return (n + 1) / (2 * n);
+    case QueryKind::kRange:
+      return (n + 2) / (3 * n);
+    case QueryKind::kHierarchy:
+    case QueryKind::kCustom:
+      break;
+  }
+  const QueryMatrix queries(attribute);
+  double sum = 0;
+  for (int64_t answer = 0; answer < queries.num_answers(); ++answer) {
+    sum += queries.Row(answer).cwiseAbs().sum();
+  }
+  return sum / static_cast<double>(queries.num_answers()) / n;
+}
+
+}  // namespace
+
+std::vector<ExpectedErrors> ExpectErrors(const Plan& plan, double num_rows) {
+  std::vector<double> share_of_class;
+  for (const auto& members : plan.classes.members) {
+    share_of_class.push_back(AverageShare(plan.domain[members.front()]));
+  }
+  std::vector<ExpectedErrors> expected;
+  for (TableErrors& table : PublishedErrors(plan)) {
+    double average = num_rows;
+    for (const int c : table.orbit) average *= share_of_class[static_cast<size_t>(c)];
+    const double std_dev = std::sqrt(table.mean_variance);
+    expected.push_back({std::move(table), average, std_dev});
+  }
+  return expected;
+}
+
+}  // namespace residua

@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+"""Rows from PostgreSQL and SQLite through their ADBC drivers: databases.py BINARY
+
+Starts a PostgreSQL server of its own, on this machine's loopback address. Says what is missing and ends with 77, which
+ctest takes for skipped, without a server (Debian's package postgresql) or drivers (PyPI's adbc-driver-postgresql and
+adbc-driver-sqlite in build/python-test, or in the folders of RESIDUA_ADBC_DRIVERS)."""
+import glob
+import os
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+binary = os.path.abspath(sys.argv[1])
+root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ROWS = 60_000
+PASSWORD = "correct horse"
+passed = failed = 0
+
+
+def skip(reason):
+    print(f"skipped: {reason}")
+    sys.exit(77)
+
+
+def driver_folders():
+    folders = os.environ.get("RESIDUA_ADBC_DRIVERS", "").split(":")
+    folders += glob.glob(os.path.join(root, "build", "python-test", "lib", "python3*", "site-packages"))
+    return [folder for folder in folders if glob.glob(os.path.join(folder, "adbc_driver_postgresql", "*.so"))]
+
+
+def server_programs():
+    found = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
+    return found[-1] if found else None
+
+
+def check(name, is_true, shown=""):
+    global passed, failed
+    passed, failed = passed + bool(is_true), failed + (not is_true)
+    print(f"{'ok  ' if is_true else 'FAIL'} {name} {'' if is_true else shown}")
+
+
+def run(*arguments, **variables):
+    environment = {**os.environ, "PGPASSWORD": PASSWORD, **variables}
+    return subprocess.run([binary, *arguments], capture_output=True, text=True, env=environment, timeout=300)
+
+
+def write_spec(database, query, ledger="people.ledger"):
+    with open("spec.toml", "w") as spec:
+        spec.write(f'[data]\ndatabase = "{database}"\nquery = """{query}"""\n')
+        spec.write(f'ledger = "{ledger}"\n' if ledger else "")
+        spec.write('[privacy]\nrho = 20\n[attributes.age]\nintegers = [0, 9]\n[attributes.sex]\n')
+        spec.write('values = ["f", "m"]\n[attributes.born]\ndates = ["2020-01-01", "2020-12-31"]\nevery = "month"\n')
+        spec.write('[workload]\nmarginals = "<=2"\n')
+
+
+def refuse(name, database, query, *parts, ledger="people.ledger", **variables):
+    """One line that holds the parts and no password, and no spend."""
+    if os.path.exists("people.ledger"):
+        os.remove("people.ledger")
+    write_spec(database, query, ledger)
+    done = run("release", "spec.toml", "-o", "refused", "--yes", **variables)
+    said = [line for line in done.stderr.splitlines() if line.startswith("residua") or "error" in line.lower()]
+    shown = (done.returncode, done.stderr)
+    check(f"{name}: refused", done.returncode in (1, 2), shown)
+    check(f"{name}: says {parts}", all(part in done.stderr for part in parts), shown)
+    check(f"{name}: in one line", len(said) == 1, shown)
+    check(f"{name}: without the password", "horse" not in done.stdout + done.stderr, shown)
+    check(f"{name}: nothing is spent", not os.path.exists("people.ledger"), os.listdir("."))
+
+
+def rows():
+    for k in range(ROWS):
+        yield k, k * k % 10, "f" if k % 3 else "m", f"2020-{k % 12 + 1:02}-{k % 28 + 1:02}"
+
+
+def expect_counts(name, folder):
+    truth = {}
+    for _, age, sex, _ in rows():
+        truth[f"{age},{sex}"] = truth.get(f"{age},{sex}", 0) + 1
+    off = []
+    with open(os.path.join(folder, "tables", "age_x_sex.csv")) as table:
+        for line in list(table)[1:]:
+            cell, _, estimate = ",".join(line.split(",")[:3]).rpartition(",")
+            if abs(float(estimate) - truth.get(cell, 0)) > 5:
+                off.append((cell, estimate, truth.get(cell, 0)))
+    check(f"{name}: the counts are those of the rows", not off, off)
+
+
+def free_port():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return taken.getsockname()[1]
+
+
+class Server:
+    """A PostgreSQL server with the table people; not run as root, which it refuses."""
+
+    def __init__(self, programs, folder):
+        self.programs, self.folder, self.port = programs, os.path.join(folder, "server"), free_port()
+        os.mkdir(self.folder)
+        self.user = []
+        if os.getuid() == 0:
+            self.user = ["setpriv", "--reuid", "nobody", "--regid", "nogroup", "--clear-groups"]
+            shutil.chown(self.folder, "nobody", "nogroup")
+            os.chmod(folder, 0o755)
+        with open(os.path.join(folder, "password"), "w") as file:
+            file.write(PASSWORD)
+        data = os.path.join(self.folder, "data")
+        self.run("initdb", "-D", data, "-U", "curator", "--auth=scram-sha-256", f"--pwfile={folder}/password", "-N")
+        options = ["-p", str(self.port), "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-F"]
+        self.process = subprocess.Popen(
+            [*self.user, os.path.join(programs, "postgres"), "-D", data, *options],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.folder,
+        )
+        self.url = f"postgresql://curator@127.0.0.1:{self.port}/postgres"
+        for _ in range(300):
+            ready = subprocess.run([os.path.join(programs, "pg_isready"), "-q", "-d", self.url])
+            if ready.returncode == 0:
+                return
+            time.sleep(0.1)
+        raise RuntimeError("the server does not answer")
+
+    def run(self, program, *arguments, **more):
+        path = os.path.join(self.programs, program)
+        done = subprocess.run([*self.user, path, *arguments], capture_output=True, text=True, cwd=self.folder, **more)
+        assert done.returncode == 0, (program, done.stderr)
+
+    def fill(self):
+        text = "".join(f"{k}\t{age}\t{sex}\t{born}\n" for k, age, sex, born in rows())
+        sql = "CREATE TABLE people (id int, age smallint, sex text, born date);\nCREATE SEQUENCE numbers;\n"
+        self.run(
+            "psql", "-q", "-v", "ON_ERROR_STOP=1", "-d", self.url, env={**os.environ, "PGPASSWORD": PASSWORD},
+            input=f"{sql}COPY people FROM STDIN;\n{text}\\.\n",
+        )
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(60)
+
+
+def try_sqlite():
+    with sqlite3.connect("people.sqlite") as database:
+        database.execute("CREATE TABLE people (id INTEGER, age INTEGER, sex TEXT, born TEXT)")
+        database.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", rows())
+    database.close()
+    write_spec("sqlite:people.sqlite", "SELECT age, sex, born FROM people")
+    done = run("release", "spec.toml", "-o", "from_sqlite", "--yes")
+    check("sqlite: released", done.returncode == 0, done.stderr)
+    if done.returncode == 0:
+        expect_counts("sqlite", "from_sqlite")
+    refuse("sqlite, no such file", "sqlite:nobody.sqlite", "SELECT 1", "nobody.sqlite", "no such file")
+    refuse("sqlite, no such table", "sqlite:people.sqlite", "SELECT age FROM nobody", "no such table")
+    refuse("sqlite, a query that writes", "sqlite:people.sqlite", "DELETE FROM people", "readonly")
+    with sqlite3.connect("people.sqlite") as database:
+        check("sqlite: the rows are all there", database.execute("SELECT count(*) FROM people").fetchone() == (ROWS,))
+
+
+def try_postgres(server):
+    query = "SELECT born, age, sex FROM people"
+    write_spec(server.url, query)
+    done = run("check", "spec.toml")
+    check("postgresql: checked", done.returncode == 0, done.stderr)
+    done = run("release", "spec.toml", "-o", "from_postgres", "--yes")
+    check("postgresql: released", done.returncode == 0, done.stderr)
+    if done.returncode == 0:
+        expect_counts("postgresql", "from_postgres")
+    published = "".join(
+        open(path, "rb").read().decode("latin1")
+        for path in glob.glob("from_postgres/**", recursive=True) if os.path.isfile(path)
+    )
+    check("postgresql: the release does not say where the rows are", "127.0.0.1" not in published)
+    for number, query_of_types in enumerate((
+        "SELECT age::numeric(9, 2) AS age, sex::char(1) AS sex, born::timestamp AS born FROM people",
+        "SELECT age::float4 AS age, sex::varchar(9) AS sex, born::text AS born FROM people",
+    )):
+        write_spec(server.url, query_of_types, f"types{number}.ledger")
+        done = run("release", "spec.toml", "-o", f"types{number}", "--yes")
+        check(f"postgresql: other types, {number}", done.returncode == 0, done.stderr)
+        if done.returncode == 0:
+            expect_counts(f"postgresql: other types, {number}", f"types{number}")
+    refuse("wrong password", server.url, query, "password authentication failed", PGPASSWORD="wrong")
+    refuse("no such database", server.url + "x", query, "does not exist")
+    refuse("no server", f"postgresql://curator@127.0.0.1:{free_port()}/postgres", query, "refused")
+    refuse("no such table", server.url, "SELECT * FROM nobody", "nobody")
+    refuse("no such column", server.url, "SELECT age, sex FROM people", "no column 'born'")
+    refuse("a value outside", server.url, "SELECT age + 1 AS age, sex, born FROM people ORDER BY id",
+           "column 'age' has the value 10 (row 4)")
+    refuse("a query that writes", server.url, "SELECT nextval('numbers') % 2 AS age, sex, born FROM people",
+           "read-only transaction")
+    dropped = "SELECT age, sex, born FROM people WHERE id < 50000 OR pg_terminate_backend(pg_backend_pid())"
+    refuse("dropped in the middle", server.url, dropped, "its rows broke off")
+    secret = server.url.replace("curator@", "curator:horse@")
+    refuse("a password in the spec", secret, query, "a password must not be in a file")
+    refuse("a password as a parameter", server.url + "?password=horse", query, "a password must not be in a file")
+    refuse("no ledger", server.url, query, "name the one that its budget is kept in", ledger=None)
+
+
+def main():
+    programs, folders = server_programs(), driver_folders()
+    if not programs:
+        skip("no PostgreSQL server; install Debian's package postgresql")
+    if not folders:
+        skip("no ADBC drivers; install adbc-driver-postgresql and adbc-driver-sqlite into build/python-test")
+    os.environ["RESIDUA_ADBC_DRIVERS"] = ":".join(folders)
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        refuse("no driver", "postgresql://127.0.0.1/x", "SELECT 1", "pip install adbc-driver-postgresql",
+               RESIDUA_ADBC_DRIVERS="", VIRTUAL_ENV="", CONDA_PREFIX="")
+        refuse("another kind", "mysql://127.0.0.1/x", "SELECT 1", "databases of the kind mysql cannot be read")
+        try_sqlite()
+        server = Server(programs, folder)
+        try:
+            server.fill()
+            try_postgres(server)
+        finally:
+            server.stop()
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(failed > 0)
+
+
+main()

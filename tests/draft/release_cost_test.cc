@@ -1,0 +1,62 @@
+#include "residua/draft/release_cost.h"
+
+#include <gtest/gtest.h>
+
+#include "residua/select/select.h"
+#include "residua/text/domain_text.h"
+#include "residua/text/workload_text.h"
+
+namespace residua {
+namespace {
+
+ReleaseSize SizeFor(const std::string& domain, const std::string& marginals, double num_rows) {
+  return SizeOfRelease(
+      Select({ParseDomain(domain), {ParseMarginalRules(marginals), {}}, {}, BudgetFromRho(1)}),
+      num_rows, 0);
+}
+
+TEST(ReleaseCost, CountsCellsAndAnswers) {
+  const ReleaseSize size = SizeFor("10,20:prefix,3:range", "<=2", 1000);
+  EXPECT_EQ(size.num_cells, 1 + 10 + 20 + 3 + 200 + 30 + 60);
+  EXPECT_EQ(size.largest_cells, 200);
+  EXPECT_EQ(size.num_answers, 1 + 10 + 20 + 6 + 200 + 60 + 120) << "3 cells have 6 ranges";
+  EXPECT_EQ(size.largest_answers, 200);
+  EXPECT_EQ(size.bytes_per_row, 0) << "rows are counted as they come";
+  EXPECT_EQ(SizeFor("10", "1", 1000).num_counted, 1);
+}
+
+TEST(ReleaseCost, HoldsTheRowsOfIdentifiers) {
+  SelectRequest request{
+      ParseDomain("1000,20"), {ParseMarginalRules("<=1"), {}}, {}, BudgetFromRho(1)};
+  request.protection.identifier = "person";
+  request.protection.max_rows = 2;
+  const ReleaseSize size = SizeOfRelease(Select(request), 1000, 400);
+  EXPECT_EQ(size.bytes_per_row, 3) << "1000 cells need two bytes";
+}
+
+// Large releases take time and memory in proportion; small ones a little of both.
+TEST(ReleaseCost, GrowsWithEachSize) {
+  const ReleaseSize small = {.num_rows = 10, .bytes_per_row = 1, .num_counted = 1};
+  EXPECT_LT(PredictSeconds(small, 2), 1);
+  EXPECT_LT(PredictMemoryBytes(small), 2e8);
+  const auto doubles = [&](double ReleaseSize::*part, bool is_time, bool is_memory) {
+    ReleaseSize large = small;
+    large.*part = 1e11;
+    ReleaseSize twice = large;
+    twice.*part = 2e11;
+    const double time = PredictSeconds(twice, 2) / PredictSeconds(large, 2);
+    EXPECT_NEAR(time, is_time ? 2 : 1, 0.01);
+    const double memory = PredictMemoryBytes(twice) / PredictMemoryBytes(large);
+    EXPECT_NEAR(memory, is_memory ? 2 : 1, 0.01);
+    EXPECT_NEAR(PredictSeconds(large, 1) / PredictSeconds(large, 4), is_time ? 4 : 1, 0.01);
+  };
+  doubles(&ReleaseSize::num_rows, true, true);
+  doubles(&ReleaseSize::num_identifiers, false, true);
+  doubles(&ReleaseSize::num_cells, true, false);
+  doubles(&ReleaseSize::largest_cells, false, true);
+  doubles(&ReleaseSize::num_answers, true, false);
+  doubles(&ReleaseSize::largest_answers, false, true);
+}
+
+}  // namespace
+}  // namespace residua

@@ -1,0 +1,96 @@
+#include "residua/release/page.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "residua/base/error.h"
+#include "residua/files/file.h"
+#include "residua/files/measurement_file.h"
+#include "residua/measure/measure.h"
+#include "residua/release/page_template.h"
+#include "residua/select/select.h"
+#include "residua/text/domain_text.h"
+#include "tests/fixtures/folder_test.h"
+
+namespace residua {
+namespace {
+
+class PageTest : public FolderTest {
+ protected:
+  PageTest() {
+    // As earlier versions wrote plans: with where the data is.
+    const PlanFile plan{Select({ParseDomain("40:prefix,30,20"),
+                                {{{MarginalRule::Kind::kUpTo, 3}}, {}},
+                                {},
+                                BudgetFromPcost(ParseRational("1", "pcost")),
+                                {}}),
+                        {"secret/people.csv", "", "", ""}};
+    std::vector<CodeColumn> columns;
+    for (const Attribute& attribute : plan.plan.domain.attributes()) {
+      CodeColumn column = EmptyCodeColumn(attribute);
+      std::visit([](auto& codes) { codes = {0, 1, 1}; }, column);
+      columns.push_back(std::move(column));
+    }
+    MeasurementWriter writer("m.parquet", plan);
+    Measure(plan.plan, EncodedTable(plan.plan.domain, std::move(columns)), {},
+            [&](NoisyResidual&& residual) { writer.Write(residual); });
+    writer.Finish();
+  }
+
+  static nlohmann::json FactsOf(const std::string& html) {
+    const std::string mark = "id=\"facts\">";
+    const size_t begin = html.find(mark) + mark.size();
+    return nlohmann::json::parse(html.substr(begin, html.find("</script>", begin) - begin));
+  }
+};
+
+TEST_F(PageTest, IsAFunctionOfTheMeasurements) {
+  const PageWritten written = WritePage({"m.parquet", "a.html"});
+  WritePage({"m.parquet", "b.html"});
+  const std::string html = ReadFile("a.html");
+  EXPECT_EQ(html, ReadFile("b.html"));
+  EXPECT_EQ(written.num_bytes, static_cast<int64_t>(html.size()));
+  EXPECT_EQ(written.num_tables, 8);
+  EXPECT_TRUE(written.left_out.empty());
+  EXPECT_EQ(html.find("secret"), std::string::npos);
+  EXPECT_EQ(html.find("<!-- residua:"), std::string::npos);
+}
+
+TEST_F(PageTest, TextsEndNoElement) {
+  PageRequest request{"m.parquet", "a.html"};
+  request.text.title = "</title><script>alert(1)</script>";
+  request.text.publisher = "</script><script>alert(2)</script>";
+  WritePage(request);
+  const std::string html = ReadFile("a.html");
+  EXPECT_EQ(html.find("alert(1)</script></title>"), std::string::npos);
+  EXPECT_EQ(html.find("<script>alert"), std::string::npos);
+  EXPECT_EQ(FactsOf(html).at("publisher"), request.text.publisher);
+}
+
+TEST_F(PageTest, LargestTablesAreLeftOutAndNamed) {
+  PageRequest request{"m.parquet", "a.html"};
+  request.max_bytes = WritePage(request).num_bytes - 1;
+  const PageWritten written = WritePage(request);
+  EXPECT_LE(written.num_bytes, request.max_bytes);
+  ASSERT_EQ(written.left_out.size(), 1u);
+  EXPECT_EQ(written.left_out[0], "0 x 1 x 2");
+  EXPECT_EQ(written.num_tables, 7);
+  EXPECT_EQ(FactsOf(ReadFile("a.html")).at("leftOut"), nlohmann::json(written.left_out));
+
+  request.max_bytes = static_cast<int64_t>(ReaderPageTemplate().size());
+  request.output = "b.html";
+  EXPECT_THROW(WritePage(request), Error);
+  EXPECT_FALSE(std::filesystem::exists("b.html"));
+}
+
+TEST_F(PageTest, SaysThePromiseOfThePlan) {
+  WritePage({"m.parquet", "a.html"});
+  const nlohmann::json privacy = FactsOf(ReadFile("a.html")).at("privacy");
+  EXPECT_EQ(privacy.at("rho"), "0.5");
+  EXPECT_EQ(privacy.at("suspicion"), "99.8 %");
+  EXPECT_EQ(privacy.at("isWeak"), false);
+}
+
+}  // namespace
+}  // namespace residua
