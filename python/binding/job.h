@@ -4,21 +4,46 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <exception>
 #include <future>
 #include <memory>
+#include <mutex>
 #include <stop_token>
 #include <thread>
 #include <utility>
 
 namespace residua::python {
 
-// How far a job is, written by the thread that works and read by the one that waits.
-struct JobProgress {
+// How far a job is, written by the thread that works and read by the one that waits. Every phase is
+// shown before its work begins: whoever wants to stop there can.
+class JobProgress {
+ public:
   enum Phase { kNone, kReading, kMeasuring };
-  std::atomic<Phase> phase = kNone;
   std::atomic<int64_t> done = 0;
   std::atomic<int64_t> total = 0;
+
+  Phase phase() const { return phase_; }
+
+  // By the thread that works; returns when the other one has looked.
+  void Enter(Phase phase);
+
+  // By the thread that waits: returns after `time`, or at once when a phase begins or the work ends;
+  // false when it has ended.
+  bool Await(std::chrono::milliseconds time);
+
+  // By the thread that waits, when it has shown `phase`.
+  void MarkShown(Phase phase);
+
+  // By the thread that works, at its end.
+  void End();
+
+ private:
+  std::atomic<Phase> phase_ = kNone;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_new_ = false;  // a phase that was not shown yet
+  bool is_ended_ = false;
 };
 
 struct Job {
@@ -29,6 +54,7 @@ struct Job {
 // What Python wants to interrupt a job with: a signal's exception, or the progress bar's own. With
 // the GIL.
 std::unique_ptr<nanobind::python_error> LookAtPython(const nanobind::object& show,
+                                                     JobProgress::Phase phase,
                                                      const JobProgress& progress);
 
 // Says in the exception what became of the work that it interrupted.
@@ -43,17 +69,26 @@ auto RunJob(const Work& work, const nanobind::object& show = nanobind::none()) {
   constexpr std::chrono::milliseconds kBetweenLooks{50};
   Job job;
   using Result = decltype(work(job));
-  std::packaged_task<Result()> task([&] { return work(job); });
+  std::packaged_task<Result()> task([&] {
+    struct AtEnd {
+      JobProgress& progress;
+      ~AtEnd() { progress.End(); }
+    } at_end{job.progress};
+    return work(job);
+  });
   std::future<Result> result = task.get_future();
   std::unique_ptr<nanobind::python_error> interruption;
   {
     const nanobind::gil_scoped_release release;
     std::jthread worker(std::move(task));
-    while (result.wait_for(kBetweenLooks) != std::future_status::ready) {
-      if (interruption) continue;
-      const nanobind::gil_scoped_acquire acquire;
-      interruption = LookAtPython(show, job.progress);
-      if (interruption) job.stop.request_stop();
+    while (job.progress.Await(kBetweenLooks)) {
+      const JobProgress::Phase phase = job.progress.phase();
+      if (!interruption) {
+        const nanobind::gil_scoped_acquire acquire;
+        interruption = LookAtPython(show, phase, job.progress);
+        if (interruption) job.stop.request_stop();
+      }
+      job.progress.MarkShown(phase);
     }
   }
   if (!interruption) return result.get();

@@ -7,6 +7,7 @@
 
 #include "python/binding/bindings.h"
 #include "residua/base/error.h"
+#include "residua/files/spec.h"
 #include "residua/ledger/ledger.h"
 #include "residua/text/budget_text.h"
 
@@ -59,12 +60,21 @@ std::vector<std::string> BalanceOf(const std::filesystem::path& path) {
 }
 
 // The budget that is granted, in one of its units.
-Budget GrantedBudget(const PrivacyText& text) {
-  const auto privacy = ParsePrivacy(text);
-  if (!privacy || !std::holds_alternative<Budget>(privacy->target)) {
+Budget GrantedBudget(const std::map<std::string, std::string>& privacy) {
+  PrivacyText text;
+  const auto take = [&](const char* key, std::optional<std::string>* into) {
+    const auto found = privacy.find(key);
+    if (found != privacy.end()) *into = found->second;
+  };
+  take("rho", &text.rho);
+  take("mu", &text.mu);
+  take("epsilon", &text.epsilon);
+  take("delta", &text.delta);
+  const auto parsed = ParsePrivacy(text);
+  if (!parsed || !std::holds_alternative<Budget>(parsed->target)) {
     Fail(ErrorKind::kBadInput, "a grant needs rho, mu, or epsilon with delta");
   }
-  return std::get<Budget>(privacy->target);
+  return std::get<Budget>(parsed->target);
 }
 
 }  // namespace
@@ -83,19 +93,24 @@ void BindLedgers(nb::module_& module) {
         if (reason.empty()) {
           Fail(ErrorKind::kBadInput, "a grant needs a reason: who decided, and when");
         }
-        PrivacyText text;
-        const auto take = [&](const char* key, std::optional<std::string>* into) {
-          const auto found = privacy.find(key);
-          if (found != privacy.end()) *into = found->second;
-        };
-        take("rho", &text.rho);
-        take("mu", &text.mu);
-        take("epsilon", &text.epsilon);
-        take("delta", &text.delta);
-        const Budget budget = GrantedBudget(text);
+        const Budget budget = GrantedBudget(privacy);
         Ledger::Open(path).Grant(budget.pcost, reason, budget.limits);
       },
       nb::arg("path"), nb::arg("privacy"), nb::arg("reason"));
+  module.def(
+      "ledger_create",
+      [](const std::filesystem::path& path, const std::map<std::string, std::string>& privacy,
+         const std::string& reason, const std::string& neighbours, const std::string& identifier,
+         int64_t max_rows) {
+        Protection protection;
+        protection.neighbours = ParseNeighbours(neighbours);
+        protection.identifier = identifier;
+        protection.max_rows = max_rows;
+        const Budget budget = GrantedBudget(privacy);
+        Ledger::Create(path, budget.pcost, NeighboursInWords(protection), reason, budget.limits);
+      },
+      nb::arg("path"), nb::arg("privacy"), nb::arg("reason"), nb::arg("neighbours"),
+      nb::arg("identifier"), nb::arg("max_rows"));
   module.def(
       "ledger_in_words",
       [](const std::filesystem::path& path) {

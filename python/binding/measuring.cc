@@ -1,5 +1,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -8,10 +9,15 @@
 
 #include "python/binding/bindings.h"
 #include "python/binding/job.h"
+#include "python/binding/words.h"
 #include "residua/base/error.h"
+#include "residua/base/stop.h"
+#include "residua/draft/check_spec.h"
+#include "residua/draft/draft_spec.h"
 #include "residua/files/measurement_file.h"
 #include "residua/release/measure_to_file.h"
 #include "residua/release/release.h"
+#include "residua/release/release_folder.h"
 
 namespace residua::python {
 namespace {
@@ -34,33 +40,56 @@ struct Measured {
   std::string ledger_beside;  // beside the data, where another was named; empty otherwise
 };
 
+// What a caller gives with the plan: the rows, how many threads work on them, and whom to tell how
+// far the work is.
+struct GivenData {
+  nb::object stream;  // a capsule, or None
+  std::string source;
+  std::string ledger;
+  bool allow_drops = false;
+  int threads = 0;
+  nb::object show;  // None, or as of RunJob
+};
+
+NamedPlaces PlacesOf(const GivenData& data) {
+  if (data.threads < 0 || data.threads > 1024) {
+    Fail(ErrorKind::kBadInput, "threads is {}; it must be 0, for one per processor, to 1024",
+         data.threads);
+  }
+  return {data.source, StreamOf(data.stream), data.ledger};
+}
+
+// Tells the job how far the work on `request` is.
+template <typename Request>
+void ReportProgress(Job* job, Request* request) {
+  JobProgress& progress = job->progress;
+  progress.Enter(JobProgress::kReading);
+  request->on_rows = [&](int64_t num_rows) { progress.done = num_rows; };
+  request->on_reserved = [&] {
+    progress.done = 0;  // no longer a number of rows, which is a true count
+    progress.Enter(JobProgress::kMeasuring);
+  };
+  request->on_sets = [&](int64_t done, int64_t total) {
+    progress.total = total;
+    progress.done = done;
+  };
+}
+
 // Holds the GIL only between the job's looks; see job.h.
 Measured MeasurePlan(const PlanFile& plan, const std::filesystem::path& folder,
-                     const nb::object& stream, const std::string& source, const std::string& ledger,
-                     const std::string& output, bool again, int threads, const nb::object& show) {
-  if (threads < 0 || threads > 1024) {
-    Fail(ErrorKind::kBadInput, "threads is {}; it must be 0, for one per processor, to 1024",
-         threads);
-  }
-  MeasureRequest request{plan, FindPlaces(plan.data, folder, {source, StreamOf(stream), ledger}),
-                         output, again};
+                     const GivenData& data, const std::string& output, bool again) {
+  MeasureRequest request{plan, FindPlaces(plan.data, folder, PlacesOf(data)), output, again};
+  request.allow_drops = data.allow_drops;
+  request.options.counting.num_threads = data.threads;
   Measured measured;
   measured.ledger = request.places.ledger.string();
-  request.options.counting.num_threads = threads;
   request.on_read = [&](const ReadReport& report) {
     measured.notes = NotesOf(report, plan.plan.domain);
   };
   return RunJob(
       [&](Job& job) {
-        JobProgress& progress = job.progress;
-        progress.phase = JobProgress::kReading;
+        ReportProgress(&job, &request);
         request.options.counting.stop = job.stop.get_token();
-        request.on_rows = [&](int64_t num_rows) { progress.done = num_rows; };
-        request.on_reserved = [&] { progress.phase = JobProgress::kMeasuring; };
-        request.on_sets = [&](int64_t done, int64_t total) {
-          progress.total = total;
-          progress.done = done;
-        };
         std::vector<NoisyResidual> residuals;
         const MeasureOutcome outcome =
             output.empty() ? MeasureToMemory(request, &residuals) : MeasureToFile(request);
@@ -73,7 +102,119 @@ Measured MeasurePlan(const PlanFile& plan, const std::filesystem::path& folder,
         measured.release = std::make_shared<const Release>(plan, std::move(residuals));
         return measured;
       },
-      show);
+      data.show);
+}
+
+// The spec that the plan was made for.
+Spec SpecOf(const PlanFile& file) {
+  Spec spec;
+  spec.data = file.data;
+  spec.domain = file.plan.domain;
+  spec.workload = file.plan.workload;
+  spec.objective = file.plan.objective;
+  spec.protection = file.plan.protection;
+  spec.target = file.plan.budget;
+  return spec;
+}
+
+// A whole release in the folder `output`, or what is left to do of it.
+Measured ReleasePlan(const PlanFile& plan, const std::filesystem::path& folder,
+                     const GivenData& data, const std::filesystem::path& output,
+                     const std::string& format, double confidence,
+                     const std::map<std::string, std::string>& text) {
+  ReleaseRequest request{SpecOf(plan), folder};
+  request.plan = plan.plan;
+  request.output = output;
+  request.data = PlacesOf(data);
+  request.ledger = data.ledger;
+  request.allow_drops = data.allow_drops;
+  request.num_threads = data.threads;
+  request.confidence = confidence;
+  if (format != "csv" && format != "parquet") {
+    Fail(ErrorKind::kBadInput, "format '{}' is not known; choose csv or parquet", format);
+  }
+  request.format = format == "csv" ? TableFormat::kCsv : TableFormat::kParquet;
+  ReleaseText& told = request.spec.release;
+  const auto take = [&](const char* key, std::string* into) {
+    if (const auto found = text.find(key); found != text.end()) *into = found->second;
+  };
+  take("title", &told.title);
+  take("description", &told.description);
+  take("publisher", &told.publisher);
+  take("contact", &told.contact);
+  take("licence", &told.licence);
+  Measured measured;
+  request.on_read = [&](const ReadReport& report) {
+    measured.notes = NotesOf(report, plan.plan.domain);
+  };
+  return RunJob(
+      [&](Job& job) {
+        ReportProgress(&job, &request);
+        request.stop = job.stop.get_token();
+        const ReleaseOutcome outcome = MakeRelease(request);
+        measured.entry = outcome.measured.entry;
+        measured.ledger = outcome.places.ledger.string();
+        measured.ledger_beside = outcome.measured.ledger_beside.string();
+        measured.release = Release::Load(outcome.folder.measurements, job.stop.get_token());
+        return measured;
+      },
+      data.show);
+}
+
+// What a plan and its data say about a release. True counts of the data are in it.
+nb::dict CheckPlanOnData(const PlanFile& plan, const std::filesystem::path& folder,
+                         GivenData data) {
+  if (data.ledger.empty()) data.ledger = "unused.ledger";  // nothing is spent
+  const DataPlaces places = FindPlaces(plan.data, folder, PlacesOf(data));
+  const SpecCheck check = RunJob(
+      [&](Job& job) {
+        job.progress.Enter(JobProgress::kReading);
+        return CheckPlan(plan.plan, "", places.data, [&](int64_t num_rows) {
+          CheckNotStopped(job.stop.get_token());
+          job.progress.done = num_rows;
+        });
+      },
+      data.show);
+  nb::list problems;
+  for (const Error& error : check.obstacles) problems.append(Worded(error));
+  nb::list warnings;
+  auto found = WarningsOf(check.report);
+  for (const ReleaseWarning& warning : WarningsOf(plan.plan, check.report.num_rows_read)) {
+    found.push_back(warning);
+  }
+  for (const ReleaseWarning& warning : found) warnings.append(Worded(warning));
+  nb::list attributes;
+  for (int i = 0; i < plan.plan.domain.size(); ++i) {
+    const AttributeReport& report = check.report.attributes[static_cast<size_t>(i)];
+    nb::dict row;
+    row["attribute"] = plan.plan.domain[i].name;
+    row["column"] = ColumnOf(plan.plan.domain[i]);
+    row["missing"] = report.num_missing;
+    row["outside"] = report.num_outside;
+    std::vector<std::string> values;
+    for (const auto& [value, count] : report.outside) values.push_back(value);
+    row["values_outside"] = values;
+    attributes.append(row);
+  }
+  nb::dict told;
+  told["problems"] = problems;
+  told["warnings"] = warnings;
+  told["attributes"] = attributes;
+  told["rows"] = check.report.num_rows_read;
+  told["rows_left_out"] = check.report.num_rows_dropped;
+  told["memory_bytes"] = check.memory_bytes;
+  told["seconds"] = check.seconds;
+  return told;
+}
+
+// The text of a spec that is read from the data: every attribute is marked, so that it is refused
+// until a person has looked at it.
+std::string Draft(const nb::object& capsule, const std::string& source) {
+  ArrowArrayStream* stream = StreamOf(capsule);
+  return RunJob([&](const Job& job) {
+    const std::stop_token stop = job.stop.get_token();
+    return stream == nullptr ? DraftSpec(source, source, stop) : DraftSpec(stream, stop);
+  });
 }
 
 }  // namespace
@@ -85,9 +226,22 @@ void BindMeasuring(nb::module_& module) {
       .def_ro("entry", &Measured::entry)
       .def_ro("ledger", &Measured::ledger)
       .def_ro("ledger_beside", &Measured::ledger_beside);
-  module.def("measure", &MeasurePlan, nb::arg("plan"), nb::arg("folder"), nb::arg("stream").none(),
-             nb::arg("source"), nb::arg("ledger"), nb::arg("output"), nb::arg("again"),
-             nb::arg("threads"), nb::arg("show").none());
+  nb::class_<GivenData>(module, "GivenData")
+      .def(
+          "__init__",
+          [](GivenData* made, nb::object stream, std::string source, std::string ledger,
+             bool allow_drops, int threads, nb::object show) {
+            new (made) GivenData{std::move(stream), std::move(source), std::move(ledger),
+                                 allow_drops,       threads,           std::move(show)};
+          },
+          nb::arg("stream").none(), nb::arg("source"), nb::arg("ledger"), nb::arg("allow_drops"),
+          nb::arg("threads"), nb::arg("show").none());
+  module.def("measure", &MeasurePlan, nb::arg("plan"), nb::arg("folder"), nb::arg("data"),
+             nb::arg("output"), nb::arg("again"));
+  module.def("release", &ReleasePlan, nb::arg("plan"), nb::arg("folder"), nb::arg("data"),
+             nb::arg("output"), nb::arg("format"), nb::arg("confidence"), nb::arg("text"));
+  module.def("draft", &Draft, nb::arg("stream").none(), nb::arg("source"));
+  module.def("check", &CheckPlanOnData, nb::arg("plan"), nb::arg("folder"), nb::arg("data"));
 }
 
 }  // namespace residua::python

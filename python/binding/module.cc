@@ -23,7 +23,26 @@ PyObject* MakeException(nb::module_& module, const char* name, const char* full_
 }
 
 PyObject* error_type = nullptr;
+PyObject* input_type = nullptr;
+PyObject* not_found_type = nullptr;
 PyObject* refused_type = nullptr;
+
+// The type for an error: one that Python's own handlers know, where there is one.
+PyObject* TypeOf(const residua::Error& error) {
+  switch (error.kind()) {
+    case residua::ErrorKind::kRefused:
+      return refused_type;
+    case residua::ErrorKind::kBadInput:
+    case residua::ErrorKind::kTooLarge:
+      return input_type;
+    case residua::ErrorKind::kIo:
+      return residua::PlainWords(error.problem()).find("no such") != std::string::npos
+                 ? not_found_type
+                 : error_type;
+    default:
+      return error_type;
+  }
+}
 
 }  // namespace
 
@@ -48,13 +67,28 @@ NB_MODULE(_residua, module) {
       ">>> issubclass(rs.Refused, rs.Error)\n"
       "True\n",
       error_type);
+  input_type =
+      MakeException(module, "InputError", "residua.InputError",
+                    "An Error about what was passed, which is a ValueError too.\n\n"
+                    ">>> import residua as rs\n"
+                    ">>> issubclass(rs.InputError, ValueError)\n"
+                    "True\n",
+                    nb::make_tuple(nb::handle(error_type), nb::handle(PyExc_ValueError)).ptr());
+  not_found_type = MakeException(
+      module, "NotFoundError", "residua.NotFoundError",
+      "An Error about a file that is not there, which is a FileNotFoundError too.\n\n"
+      ">>> import residua as rs\n"
+      ">>> try:\n"
+      "...     rs.load_plan('nothing.json')\n"
+      "... except FileNotFoundError as error:\n"
+      "...     print(error)\n"
+      "nothing.json: no such file\n",
+      nb::make_tuple(nb::handle(error_type), nb::handle(PyExc_FileNotFoundError)).ptr());
   nb::register_exception_translator([](const std::exception_ptr& pointer, void*) {
     try {
       std::rethrow_exception(pointer);
     } catch (const residua::Error& error) {
-      const bool is_refused = error.kind() == residua::ErrorKind::kRefused;
-      PyErr_SetString(is_refused ? refused_type : error_type,
-                      residua::python::Worded(error).c_str());
+      PyErr_SetString(TypeOf(error), residua::python::Worded(error).c_str());
     } catch (const std::filesystem::filesystem_error& error) {
       PyErr_SetString(error_type, error.what());
     }

@@ -17,6 +17,7 @@
 #include "residua/basis/basis_inverse.h"
 #include "residua/files/file.h"
 #include "residua/files/plan_file.h"
+#include "residua/files/table_names.h"
 #include "residua/measure/measure.h"
 #include "residua/reconstruct/query_answer.h"
 #include "residua/reconstruct/table_answers.h"
@@ -276,8 +277,25 @@ NumpyArray<double> PredictVariances(const Plan& plan, const AttributeSet& table)
   return ToNumpy(std::move(variances), shape);
 }
 
-std::vector<std::string> LabelsOf(const Plan& plan, int attribute, const std::string& answers) {
-  return AxesOf(plan, ParseAnswerKind(answers))[static_cast<size_t>(attribute)].labels;
+// Of the answers along each attribute.
+std::vector<std::vector<std::string>> LabelsOf(const Plan& plan, const std::string& answers) {
+  std::vector<std::vector<std::string>> labels;
+  for (AxisAnswers& axis : AxesOf(plan, ParseAnswerKind(answers))) {
+    labels.push_back(std::move(axis.labels));
+  }
+  return labels;
+}
+
+// Of each attribute with a hierarchy: the column for its levels, and the level of each answer.
+nb::dict LevelsOf(const Domain& domain) {
+  const TableNames names = NamesOf(domain);
+  nb::dict levels;
+  for (int i = 0; i < domain.size(); ++i) {
+    if (domain[i].queries != QueryKind::kHierarchy) continue;
+    levels[nb::int_(i)] = nb::make_tuple(names.level_columns[static_cast<size_t>(i)],
+                                         ToNumpy(AnswerLevels(domain[i])));
+  }
+  return levels;
 }
 
 }  // namespace
@@ -286,6 +304,9 @@ void BindPlans(nb::module_& module) {
   module.def("make_plan", &MakePlan, nb::arg("spec"), nb::arg("basis"), nb::arg("tolerance"),
              nb::arg("loss").none());
   module.def("read_plan", &ReadPlan, nb::arg("path"));
+  module.def(
+      "plan_from_json", [](const std::string& text) { return PlanFromJson(text, "the plan"); },
+      nb::arg("text"));
   nb::class_<PlanFile>(module, "PlanFile")
       .def(
           "write",
@@ -302,6 +323,19 @@ void BindPlans(nb::module_& module) {
              }
              return attributes;
            })
+      .def("columns", [](const PlanFile& file) { return NamesOf(file.plan.domain).columns; })
+      .def("levels", [](const PlanFile& file) { return LevelsOf(file.plan.domain); })
+      .def(
+          "table_names",
+          [](const PlanFile& file, const std::vector<AttributeSet>& tables) {
+            const TableNames names = NamesOf(file.plan.domain);
+            std::vector<std::string> texts;
+            texts.reserve(tables.size());
+            for (const AttributeSet& table : tables) texts.push_back(names.TableName(table));
+            return texts;
+          },
+          nb::arg("tables"))
+      .def("to_json", &PlanToJson)
       .def("identifier", [](const PlanFile& file) { return file.plan.protection.identifier; })
       .def("privacy", [](const PlanFile& file) { return DescribeBudget(file.plan); })
       .def("summary", [](const PlanFile& file) { return DescribeSummary(file.plan); })
@@ -328,10 +362,10 @@ void BindPlans(nb::module_& module) {
           nb::arg("names"))
       .def(
           "labels",
-          [](const PlanFile& file, int attribute, const std::string& answers) {
-            return LabelsOf(file.plan, attribute, answers);
+          [](const PlanFile& file, const std::string& answers) {
+            return LabelsOf(file.plan, answers);
           },
-          nb::arg("attribute"), nb::arg("answers"))
+          nb::arg("answers"))
       .def(
           "basis",
           [](const PlanFile& file, int attribute) { return DescribeBasis(file.plan, attribute); },

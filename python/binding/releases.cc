@@ -6,15 +6,19 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
+#include <span>
 
 #include "python/binding/arrays.h"
 #include "python/binding/bindings.h"
 #include "python/binding/job.h"
 #include "residua/base/error.h"
+#include "residua/base/stop.h"
 #include "residua/files/verify_file.h"
 #include "residua/measure/measure.h"
+#include "residua/release/page.h"
 #include "residua/release/release.h"
 #include "residua/text/choice_text.h"
 #include "residua/text/domain_text.h"
@@ -46,6 +50,72 @@ nb::list TablesOf(const Release& release, const std::vector<AttributeSet>& table
                                  ToNumpy(std::move(table.variances)), table.half_step));
   }
   return result;
+}
+
+// All numbers of the tables one after the other: estimates, standard deviations and how far the
+// intervals reach; and the number of answers of each table.
+nb::tuple LongTables(const Release& release, const std::vector<AttributeSet>& tables,
+                     const std::string& answers, double confidence) {
+  const AnswerKind kind = ParseAnswerKind(answers);
+  const double quantile = TwoSidedQuantile(confidence);
+  struct Columns {
+    std::vector<double> estimates, std_devs, reaches;
+    std::vector<int64_t> sizes;
+  };
+  Columns columns = RunJob([&](const Job& job) {
+    Columns made;
+    // So many at a time that their numbers take little memory beside the columns.
+    constexpr size_t kBatch = 4096;
+    for (size_t begin = 0; begin < tables.size(); begin += kBatch) {
+      CheckNotStopped(job.stop.get_token());
+      const size_t end = std::min(tables.size(), begin + kBatch);
+      const std::span<const AttributeSet> batch(tables.data() + begin, end - begin);
+      for (const TableNumbers& table : release.Tables(batch, kind)) {
+        const size_t size = table.estimates.size();
+        made.sizes.push_back(static_cast<int64_t>(size));
+        made.estimates.insert(made.estimates.end(), table.estimates.begin(), table.estimates.end());
+        const double least = *std::min_element(table.variances.begin(), table.variances.end());
+        const double widening =
+            table.half_step > 0 ? IntervalWidening(quantile, least, table.half_step) : 0;
+        for (size_t k = 0; k < size; ++k) {
+          made.std_devs.push_back(std::sqrt(table.variances[table.variances.size() == 1 ? 0 : k]));
+          made.reaches.push_back(quantile * made.std_devs.back() + widening);
+        }
+      }
+    }
+    return made;
+  });
+  return nb::make_tuple(ToNumpy(std::move(columns.estimates)), ToNumpy(std::move(columns.std_devs)),
+                        ToNumpy(std::move(columns.reaches)), ToNumpy(std::move(columns.sizes)));
+}
+
+// Adjusted tables, and how far an answer may be from the most likely one, in standard deviations.
+nb::tuple AdjustedTablesOf(const Release& release, const std::vector<AttributeSet>& tables,
+                           const std::string& answers, bool nonnegative, bool integers) {
+  const AnswerKind kind = ParseAnswerKind(answers);
+  AdjustedTables adjusted = RunJob([&](const Job&) {
+    return release.Adjusted(tables, kind, {nonnegative, integers});
+  });
+  nb::list answers_of_tables;
+  for (std::vector<double>& values : adjusted.answers) {
+    answers_of_tables.append(ToNumpy(std::move(values)));
+  }
+  return nb::make_tuple(answers_of_tables, adjusted.max_deviation);
+}
+
+// Whether both are one measurement, wherever they were read from.
+bool IsSame(const Release& a, const Release& b) {
+  if (&a == &b) return true;
+  if (a.plan() != b.plan() || a.residuals().size() != b.residuals().size()) return false;
+  for (size_t k = 0; k < a.residuals().size(); ++k) {
+    const NoisyResidual& left = a.residuals()[k];
+    const NoisyResidual& right = b.residuals()[k];
+    if (left.attributes != right.attributes || left.scale_bits != right.scale_bits ||
+        left.values != right.values) {
+      return false;
+    }
+  }
+  return true;
 }
 
 // A question in words, and attributes with a weight for each cell.
@@ -106,6 +176,23 @@ std::optional<std::pair<double, double>> RatioOf(std::pair<double, double> a,
   return std::pair(interval->lower, interval->upper);
 }
 
+// Writes the page of the release, which is also in the file `measurements`. `spec` has its texts,
+// and may be null. Returns the size of the page, how many tables it shows, and those left out.
+nb::tuple WritePageOf(const Release& release, const std::filesystem::path& measurements,
+                      const std::filesystem::path& output, const Spec* spec, int64_t max_bytes,
+                      double confidence) {
+  PageRequest request{.measurements = measurements, .output = output};
+  request.is_query = !release.plan_file().data.query.empty();
+  if (spec != nullptr) {
+    request.text = spec->release;
+    request.is_query = request.is_query || !spec->data.query.empty();
+  }
+  request.max_bytes = max_bytes;
+  request.confidence = confidence;
+  const PageWritten written = RunJob([&](const Job&) { return WritePage(request); });
+  return nb::make_tuple(written.num_bytes, written.num_tables, written.left_out);
+}
+
 void Verify(const std::filesystem::path& path) {
   RunJob([&](const Job&) {
     VerifyFile(path);
@@ -119,7 +206,13 @@ void BindReleases(nb::module_& module) {
   nb::class_<Release>(module, "Release")
       .def("plan", [](const Release& release) { return release.plan_file(); })
       .def("save", &SaveRelease, nb::arg("path"))
+      .def("page", &WritePageOf, nb::arg("measurements"), nb::arg("output"), nb::arg("spec").none(),
+           nb::arg("max_bytes"), nb::arg("confidence"))
       .def("tables", &TablesOf, nb::arg("tables"), nb::arg("answers"))
+      .def("long_tables", &LongTables, nb::arg("tables"), nb::arg("answers"), nb::arg("confidence"))
+      .def("adjusted_tables", &AdjustedTablesOf, nb::arg("tables"), nb::arg("answers"),
+           nb::arg("nonnegative"), nb::arg("integers"))
+      .def("is_same", &IsSame, nb::arg("other"), nb::call_guard<nb::gil_scoped_release>())
       .def("answer", &AnswerQuestion, nb::arg("question"))
       .def("covariance", &CovarianceOfQuestions, nb::arg("a"), nb::arg("b"))
       .def("residual", &ResidualValues, nb::arg("attributes"))
@@ -129,6 +222,7 @@ void BindReleases(nb::module_& module) {
             return ToString(IntegerNoiseVariance(release.plan(), set));
           },
           nb::arg("attributes"));
+  module.attr("default_page_bytes") = kDefaultPageBytes;
   module.def("load_release", &LoadRelease, nb::arg("path"));
   module.def("verify_file", &Verify, nb::arg("path"));
   module.def("quantile", &TwoSidedQuantile, nb::arg("confidence"));

@@ -59,7 +59,10 @@ DataReference DataOf(const nb::dict& settings) {
   return data;
 }
 
+// A list of names, or a text as in spec files: "age,sex", or "total" for the table without
+// attributes.
 AttributeSet SetOf(nb::handle names, const Domain& domain) {
+  if (PyUnicode_Check(names.ptr())) return ParseAttributeSet(TextOf(names, "tables"), domain);
   std::vector<int> indices;
   for (const nb::handle name : ListOf(names, "tables")) {
     indices.push_back(FindAttribute(domain, TextOf(name, "tables")));
@@ -67,7 +70,7 @@ AttributeSet SetOf(nb::handle names, const Domain& domain) {
   return domain.MakeSet(std::move(indices));
 }
 
-// A list of names, or {"attributes": names, "weight": number}.
+// As of SetOf, or {"attributes": names, "weight": number}.
 WeightedMarginal TableOf(nb::handle item, const Domain& domain) {
   if (!PyDict_Check(item.ptr())) return {SetOf(item, domain)};
   const auto table = nb::borrow<nb::dict>(item);

@@ -16,38 +16,56 @@ True
 """
 
 from residua._attributes import Attribute, Domain, cuts, dates, integers, part, size, values
+from residua._check import Check
+from residua._estimate import Comparison, Estimate, Interval
 from residua._ledger import Balance, Ledger
 from residua._plan import Basis, Plan, Privacy, load_plan
 from residua._planning import plan
-from residua._release import Comparison, Estimate, Interval, Release, load, verify
-from residua._residua import Error, Refused, version
-from residua._spec import Spec
+from residua._release import Page, Release, load, load_release, verify
+from residua._residua import Error, InputError, NotFoundError, Refused, version
+from residua._spec import Spec, init
+from residua._synthetic import Synthetic
+from residua._tables import Adjusted, Tables
+from residua._terms import Term, between, isin, weights
 
 __version__: str = version
 
 __all__ = [
+    "Adjusted",
     "Attribute",
     "Balance",
     "Basis",
+    "Check",
     "Comparison",
     "Domain",
     "Error",
     "Estimate",
+    "InputError",
     "Interval",
     "Ledger",
+    "NotFoundError",
+    "Page",
     "Plan",
     "Privacy",
     "Refused",
     "Release",
     "Spec",
+    "Synthetic",
+    "Tables",
+    "Term",
+    "between",
     "cuts",
     "dates",
+    "init",
     "integers",
+    "isin",
     "load",
     "load_plan",
+    "load_release",
     "part",
     "plan",
     "size",
     "values",
     "verify",
+    "weights",
 ]

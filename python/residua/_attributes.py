@@ -5,14 +5,18 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy.typing as npt
 
+from residua import _html
 from residua._plain import matrix, plain
-from residua._residua import Error
+from residua._residua import InputError
 
-Queries = str | npt.ArrayLike
+Queries = Literal["identity", "prefix", "range", "hierarchy"] | npt.ArrayLike
+Outside = Literal["error", "clamp", "drop", "null", "other"]
+Every = Literal["day", "week", "month", "quarter", "year"]
+Part = Literal["weekday", "hour", "month"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,9 +67,9 @@ def _attribute(
         entries["outside"] = outside
     is_matrix = not isinstance(queries, str)
     if hierarchy is not None and (is_matrix or queries not in ("identity", "hierarchy")):
-        raise Error("both queries and hierarchy are given; keep one")
+        raise InputError("both queries and hierarchy are given; keep one")
     if strategy is not None and not is_matrix:
-        raise Error("strategy is given without a matrix of queries; pass the matrix as queries")
+        raise InputError("strategy is given without a matrix of queries; pass the matrix as queries")
     if hierarchy is not None:
         entries["queries"] = "hierarchy"
         entries["hierarchy"] = hierarchy
@@ -85,7 +89,7 @@ def integers(
     *,
     queries: Queries = "identity",
     null: bool = False,
-    outside: str = "error",
+    outside: Outside = "error",
     hierarchy: Mapping[str, Any] | None = None,
     strategy: npt.ArrayLike | None = None,
     column: str | None = None,
@@ -111,7 +115,7 @@ def cuts(
     *at: float,
     queries: Queries = "identity",
     null: bool = False,
-    outside: str = "error",
+    outside: Outside = "error",
     hierarchy: Mapping[str, Any] | None = None,
     strategy: npt.ArrayLike | None = None,
     column: str | None = None,
@@ -135,7 +139,7 @@ def values(
     *listed: Any,
     queries: Queries = "identity",
     null: bool = False,
-    outside: str = "error",
+    outside: Outside = "error",
     hierarchy: Mapping[str, Any] | None = None,
     strategy: npt.ArrayLike | None = None,
     column: str | None = None,
@@ -158,7 +162,7 @@ def values(
     if len(listed) == 1 and not isinstance(listed[0], str) and isinstance(listed[0], Iterable):
         listed = tuple(listed[0])
     if any(item is None for item in listed):
-        raise Error("None is among the values; missing values have a cell with null=True")
+        raise InputError("None is among the values; missing values have a cell with null=True")
     return _attribute({"values": list(listed)}, queries, null, outside, hierarchy, strategy, column)
 
 
@@ -166,10 +170,10 @@ def dates(
     first: str | datetime.date,
     last: str | datetime.date,
     *,
-    every: str = "day",
+    every: Every = "day",
     queries: Queries = "identity",
     null: bool = False,
-    outside: str = "error",
+    outside: Outside = "error",
     hierarchy: Mapping[str, Any] | None = None,
     strategy: npt.ArrayLike | None = None,
     column: str | None = None,
@@ -188,11 +192,11 @@ def dates(
 
 
 def part(
-    of: str,
+    of: Part,
     *,
     queries: Queries = "identity",
     null: bool = False,
-    outside: str = "error",
+    outside: Outside = "error",
     hierarchy: Mapping[str, Any] | None = None,
     strategy: npt.ArrayLike | None = None,
     column: str | None = None,
@@ -208,7 +212,7 @@ def part(
 
 
 def size(
-    cells: int, *, queries: Queries = "identity", null: bool = False, outside: str = "error"
+    cells: int, *, queries: Queries = "identity", null: bool = False, outside: Outside = "error"
 ) -> Attribute:
     """This many cells, numbered from 0, for trying things out. In :class:`Domain`, a number means
     the same.
@@ -284,6 +288,10 @@ class Domain(Mapping[str, Attribute]):
         """
         return {name: _num_cells(attribute.entries) for name, attribute in self.items()}
 
+    def _repr_html_(self) -> str:
+        rows = [(name, self.sizes[name], _described(a.entries)) for name, a in self.items()]
+        return _html.table("residua.Domain", ("attribute", "cells", "values"), rows)
+
     def __repr__(self) -> str:
         return "Domain(" + ", ".join(f"{name}: {n}" for name, n in self.sizes.items()) + ")"
 
@@ -295,6 +303,18 @@ def _as_attribute(name: str, what: Any) -> Attribute:
         return size(what)
     if isinstance(what, Iterable) and not isinstance(what, str | Mapping):
         return values(*what)
-    raise Error(
+    raise InputError(
         f"column '{name}' is described by {what!r}; give a list of its values, residua.integers, residua.cuts, or a number of cells"
     )
+
+
+def _described(entries: Mapping[str, Any]) -> str:
+    """The entries in a few words."""
+    words = []
+    for key, item in entries.items():
+        if key == "custom":
+            continue
+        listed = item if isinstance(item, list) else [item]
+        shown = ", ".join(map(str, listed[:8])) + (", ..." if len(listed) > 8 else "")
+        words.append(f"{key}: {', '.join(item) if isinstance(item, dict) else shown}")
+    return "; ".join(words)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from fractions import Fraction
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import pandas as pd
 
-from residua import _residua
-from residua._spec import Number
+from residua import _html, _residua
+from residua._plain import place, text, whole
+from residua._spec import Neighbours, Number
 
 
 class Balance(NamedTuple):
@@ -42,8 +43,44 @@ class Ledger:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path)
+        self.path = Path(place(path, "path"))
         _residua.ledger_balance(self.path)
+
+    @classmethod
+    def create(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        rho: Number | None = None,
+        mu: Number | None = None,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        reason: str,
+        neighbours: Neighbours = "add-remove",
+        identifier: str | None = None,
+        max_rows: int | None = None,
+    ) -> Self:
+        """Sets the budget of data before its first measurement, which otherwise grants its own.
+
+        `neighbours`, or `identifier` and `max_rows`, are those of the plans to come. A file that is
+        there is refused. The ledger of a data file is named like it, with ``.ledger`` at its end.
+
+        >>> import residua as rs
+        >>> rs.Ledger.create("new.ledger", rho=1, reason="board decision of 3 May").balance
+        Balance(granted=Fraction(1, 1), spent=Fraction(0, 1))
+        """
+        given = _budget(rho=rho, mu=mu, epsilon=epsilon, delta=delta)
+        if (identifier is None) != (max_rows is None):
+            raise _residua.InputError("identifier and max_rows go together; give both")
+        _residua.ledger_create(
+            Path(place(path, "path")),
+            given,
+            text(reason, "reason"),
+            text(neighbours, "neighbours"),
+            "" if identifier is None else text(identifier, "identifier"),
+            1 if max_rows is None else whole(max_rows, "max_rows"),
+        )
+        return cls(path)
 
     def entries(self) -> pd.DataFrame:
         """One row per entry: id, kind (granted, reserved, spent, forgiven, refused), time (UTC),
@@ -108,18 +145,8 @@ class Ledger:
         >>> ledger.balance.granted
         Fraction(3, 2)
         """
-        units = {"rho": rho, "mu": mu, "epsilon": epsilon, "delta": delta}
-        given = {}
-        for unit, amount in units.items():
-            if amount is None:
-                continue
-            try:
-                given[unit] = str(Fraction(str(amount)))
-            except (ValueError, ZeroDivisionError):
-                raise _residua.Error(
-                    f"{unit} is {amount!r}; give a number, such as 0.5 or '1/3'"
-                ) from None
-        _residua.ledger_grant(self.path, given, reason)
+        given = _budget(rho=rho, mu=mu, epsilon=epsilon, delta=delta)
+        _residua.ledger_grant(self.path, given, text(reason, "reason"))
 
     def forgive(self, entry: int, *, reason: str) -> None:
         """Stops counting a reserved spend. The reason must say why nothing of it was published.
@@ -131,7 +158,28 @@ class Ledger:
         ...     print("not so:", str(error).partition(": ")[2])
         not so: entry 2 is not a spend that is reserved and not confirmed
         """
-        _residua.ledger_forgive(self.path, entry, reason)
+        _residua.ledger_forgive(self.path, whole(entry, "entry"), text(reason, "reason"))
 
     def __repr__(self) -> str:
         return f"<residua.Ledger {self.path}: {_residua.ledger_in_words(self.path)}>"
+
+    def _repr_html_(self) -> str:
+        entries = self.entries()[["id", "kind", "time", "rho", "what"]]
+        entries["time"] = entries["time"].dt.strftime("%Y-%m-%d %H:%M")
+        rows = entries.itertuples(index=False, name=None)
+        return _html.table(repr(self)[1:-1], list(entries.columns), rows)
+
+
+def _budget(**units: Number | None) -> dict[str, str]:
+    """The units that are given, as exact texts."""
+    given = {}
+    for unit, amount in units.items():
+        if amount is None:
+            continue
+        try:
+            given[unit] = str(Fraction(str(amount)))
+        except (ValueError, ZeroDivisionError):
+            raise _residua.InputError(
+                f"{unit} is {amount!r}; give a number, such as 0.5 or '1/3'"
+            ) from None
+    return given

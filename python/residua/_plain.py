@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import numbers
+import os
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from residua._residua import Error
+from residua._residua import InputError
 
 Array = npt.NDArray[np.float64]
 
@@ -50,7 +51,47 @@ def matrix(rows: npt.ArrayLike, argument: str) -> Array:
     try:
         return np.array(rows, dtype=float, ndmin=2)
     except (TypeError, ValueError, OverflowError) as error:
-        raise Error(
+        raise InputError(
             f"{argument}: not a matrix of numbers: {error}; "
             "give one row per query, each with one number per cell"
         ) from None
+
+
+def _found(argument: str, expected: str, item: Any) -> InputError:
+    return InputError(f"{argument}: expected {expected}, found {item!r}")
+
+
+def number(item: Any, argument: str) -> float:
+    if isinstance(item, bool | np.bool_) or not isinstance(item, numbers.Real | Decimal):
+        raise _found(argument, "a number", item)
+    return float(item)
+
+
+def whole(item: Any, argument: str) -> int:
+    if isinstance(item, bool | np.bool_) or not isinstance(item, numbers.Integral):
+        raise _found(argument, "a whole number", item)
+    if abs(int(item)) >= 2**31:
+        raise _found(argument, "a smaller number", item)
+    return int(item)
+
+
+def flag(item: Any, argument: str) -> bool:
+    if not isinstance(item, bool | np.bool_):
+        raise _found(argument, "True or False", item)
+    return bool(item)
+
+
+def text(item: Any, argument: str) -> str:
+    if not isinstance(item, str):
+        raise _found(argument, "a text", item)
+    return str.__str__(item)
+
+
+def place(path: Any, argument: str) -> str:
+    """A path as text; empty for None."""
+    if path is None:
+        return ""
+    if not isinstance(path, str | os.PathLike):
+        raise _found(argument, "a path", path)
+    found = os.fspath(path)
+    return text(found, argument)

@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import os
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from residua import _data, _residua
-from residua._plain import Array
+from residua import _data, _html, _residua
+from residua._check import Check
+from residua._labels import Axis, Indices, axis
+from residua._plain import Array, flag, number, place, text, whole
 from residua._progress import Show, shower
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from residua._release import Release
+
+Answers = Literal["planned", "prefixes", "cells"]
+
+
+def checked_answers(answers: Answers) -> Answers:
+    if answers not in ("planned", "prefixes", "cells"):
+        raise _residua.InputError(
+            f"answers: {answers!r} is not known; choose planned, prefixes or cells"
+        )
+    return answers
 
 
 @dataclass(frozen=True)
@@ -119,6 +133,11 @@ class Plan:
         self._folder = folder
         self._attributes = file.attributes()
         self._summary = file.summary()
+        self._columns: list[str] = file.columns()  # of tables
+        # Of attributes with a hierarchy: the column of tables, and the level of each answer.
+        self._levels: dict[int, tuple[str, Indices]] = file.levels()
+        self._axes: dict[str, list[Axis]] = {}
+        self._sets: dict[tuple[str, ...], list[int]] | None = None
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -216,7 +235,7 @@ class Plan:
         >>> rs.plan(rs.Domain(a=5, b=3), marginals="<=1", rho=1).tables
         [(), ('a',), ('b',)]
         """
-        return [self._names(table) for table in self._file.errors()[0]]
+        return list(self._table_sets())
 
     def errors(self) -> pd.DataFrame:
         """The error of every table, before any data is read.
@@ -272,7 +291,7 @@ class Plan:
         >>> bool(plan.noise_variance("a") > 0)
         True
         """
-        return Fraction(self._file.noise_variance(self._set(attributes)))
+        return Fraction(self._file.noise_variance(self._ordered_set(attributes)[0]))
 
     def basis(self, attribute: str) -> Basis:
         """The residual basis of an attribute, as numpy arrays.
@@ -282,33 +301,35 @@ class Plan:
         >>> plan.basis("age").matrix.shape
         (9, 10)
         """
-        told = self._file.basis(self._set((attribute,))[0])
+        told = self._file.basis(self._index(attribute))
         for name in ("squared_sensitivity", "variance_factor"):
             told[name] = int(told[name])
         return Basis(**told)
 
-    def labels(self, attribute: str, answers: str = "planned") -> list[str]:
-        """The labels of the answers along an attribute.
+    def labels(self, attribute: str, answers: Answers = "planned") -> list[str]:
+        """The labels of the answers along an attribute, as text.
 
         >>> import residua as rs
         >>> plan = rs.plan(rs.Domain(age=rs.integers(0, 2, queries="prefix")), marginals=1, rho=1)
         >>> plan.labels("age"), plan.labels("age", answers="cells")
         (['<=0', '<=1', '<=2'], ['0', '1', '2'])
         """
-        return self._file.labels(self._set((attribute,))[0], answers)
+        return list(self._file.labels(checked_answers(answers))[self._index(attribute)])
 
     def variances(self, *attributes: str) -> Array:
-        """The variance of every answer of a table: one axis per attribute, in the domain's order.
+        """The variance of every answer of a table: one axis per attribute, in the order asked for.
 
         >>> import residua as rs
         >>> plan = rs.plan(rs.Domain(a=5, b=3), marginals=2, pcost=1)
         >>> plan.variances("a", "b").shape
         (5, 3)
         """
-        return self._file.variances(self._set(attributes))
+        table, order = self._ordered_set(attributes)
+        return np.asarray(self._file.variances(table)).transpose(order)
 
     def covariances(self, *attributes: str) -> Array:
-        """The covariance matrix of all answers of a table; the last attribute varies fastest.
+        """The covariance matrix of all answers of a table; of the attributes, in the order asked
+        for, the last varies fastest.
 
         >>> import residua as rs, numpy as np
         >>> plan = rs.plan(rs.Domain(a=5, b=3), marginals=2, pcost=1)
@@ -316,11 +337,12 @@ class Plan:
         >>> np.allclose(np.diag(full), plan.variances("a", "b").ravel())
         True
         """
-        table = self._set(attributes)
+        ordered, order = self._ordered_set(attributes)
+        table = [ordered[k] for k in order]
         bases = [self.basis(self._attributes[i]["name"]) for i in table]
         num_answers = int(np.prod([len(b.queries) for b in bases], dtype=float))
         if num_answers > 20_000:
-            raise _residua.Error(
+            raise _residua.InputError(
                 f"the covariance matrix of {num_answers} answers does not fit memory; ask for variances, or for a smaller table"
             )
         total = np.zeros((num_answers, num_answers))
@@ -329,7 +351,7 @@ class Plan:
             for is_inside, basis in zip(inside, bases, strict=True):
                 factor = basis.residual_covariance if is_inside else basis.constant_covariance
                 term = np.kron(term, factor)
-            subset = [i for i, is_inside in zip(table, inside, strict=True) if is_inside]
+            subset = sorted(i for i, is_inside in zip(table, inside, strict=True) if is_inside)
             total += float(Fraction(self._file.noise_variance(subset))) * term
         return total
 
@@ -350,6 +372,22 @@ class Plan:
         """
         self._file.write(self._folder, Path(path))
 
+    def check(self, data: Any = None, *, progress: bool | Show | None = None) -> Check:
+        """Tries the plan on the data: what would stop a release, and what one should know before.
+        Nothing is spent or written.
+
+        The result contains true properties of the data: it is for you, not for publication.
+
+        >>> import residua as rs, pandas as pd
+        >>> plan = rs.plan(rs.Domain(age=rs.integers(0, 99)), marginals=1, rho=1)
+        >>> plan.check(pd.DataFrame({"age": [3, 120]})).is_ready
+        False
+        """
+        rows = _data.rows_of(data, self._data_columns())
+        with shower(progress) as show:
+            given = _residua.GivenData(rows.stream, rows.source, "", False, 0, show)
+            return Check(**_residua.check(self._file, self._folder, given))
+
     def measure(
         self,
         data: Any = None,
@@ -357,26 +395,30 @@ class Plan:
         ledger: str | os.PathLike[str] | None = None,
         to: str | os.PathLike[str] | None = None,
         again: bool = False,
+        allow_drops: bool = False,
         threads: int = 0,
         progress: bool | Show | None = None,
     ) -> Release:
-        """Counts, adds noise and records the spend in the ledger. Nothing else reads data.
+        """Counts, adds noise and records the spend in the ledger.
 
-        `data` is a pandas or polars DataFrame, a pyarrow Table, anything with
-        ``__arrow_c_stream__``, or the path of a CSV, Parquet or JSON file. Without it, the data is
-        where the spec of the plan says. `ledger` is the file that keeps the budget of this data. A
-        data file has its ledger beside it, named after it. For rows in memory, name one, and always
-        the same for the same data. If you name another ledger for a file that has one beside it,
-        the spend is recorded in both, and a warning says so.
+        `data` is a pandas or polars DataFrame or LazyFrame, a pyarrow Table or dataset, a DuckDB
+        relation, anything with ``__arrow_c_stream__``, an iterable of such batches, or the path of
+        a CSV, Parquet or JSON file, or a pattern such as ``"people-*.parquet"``. Without it, the
+        data is where the spec of the plan says. `ledger` is the file that keeps the budget of this
+        data. A data file has its ledger beside it, named after it. For anything else, name one, and
+        always the same for the same data. If you name another ledger for a file that has one beside
+        it, the spend is recorded in both, and a warning says so.
 
         The spend is in the ledger, on disk, before noise is drawn. With `to`, the measurements are
         also written to that file, and the spend is confirmed once the file is complete: use it
         where a release must not be lost. Without it, the release is in memory and the spend is
         confirmed once all is measured; it counts whether you save the release or not.
 
-        A plan is measured once; `again=True` is a new spend. `threads` is 0 for one per processor.
-        `progress` shows a bar for work over a second if tqdm is installed; False shows none.
-        Ctrl-C stops the work. If noise may have been drawn by then, the spend stays reserved.
+        A plan is measured once; `again=True` is a new spend. If one attribute drops more than nine
+        tenths of the rows, :class:`Refused` is raised before anything is spent, unless
+        `allow_drops` is True. `threads` is 0 for one per processor. `progress` shows a bar for work
+        over a second if tqdm is installed; False shows none. Ctrl-C stops the work. If noise may
+        have been drawn by then, the spend stays reserved.
 
         >>> import residua as rs, pandas as pd
         >>> people = pd.DataFrame({"sex": ["female", "male", "male"]})
@@ -387,29 +429,80 @@ class Plan:
         """
         from residua._release import Release
 
+        with self._given(data, ledger, allow_drops, threads, progress) as given:
+            measured = _residua.measure(
+                self._file, self._folder, given, place(to, "to"), flag(again, "again")
+            )
+        _warn_of_two_ledgers(measured)
+        return Release(measured.release, measured.notes)
+
+    def release(
+        self,
+        data: Any = None,
+        folder: str | os.PathLike[str] = "release",
+        *,
+        ledger: str | os.PathLike[str] | None = None,
+        format: Literal["csv", "parquet"] = "csv",
+        confidence: float = 0.95,
+        title: str = "",
+        description: str = "",
+        publisher: str = "",
+        contact: str = "",
+        licence: str = "",
+        allow_drops: bool = False,
+        threads: int = 0,
+        progress: bool | Show | None = None,
+    ) -> Release:
+        """Makes a whole release in one folder, as the command line does: the plan, the
+        measurements, every table, and a page and a summary for readers. The folder can be published
+        as it is.
+
+        After an interruption, the same call continues and spends nothing twice. A folder that is
+        complete is read again; its data is not. `data`, `ledger` and the other arguments are those
+        of :meth:`measure`; the texts go into the page and the summary.
+
+        >>> import residua as rs, pandas as pd
+        >>> people = pd.DataFrame({"sex": ["female", "male", "male"]})
+        >>> plan = rs.plan(rs.Domain(sex=["female", "male"]), marginals="<=1", rho=1)
+        >>> release = plan.release(people, "published", ledger="p.ledger", title="Three people")
+        >>> import pathlib
+        >>> sorted(path.name for path in pathlib.Path("published").iterdir())
+        ['index.html', 'measurements.parquet', 'plan.json', 'summary.md', 'tables']
+        """
+        from residua._release import Release
+
+        texts = {
+            "title": title,
+            "description": description,
+            "publisher": publisher,
+            "contact": contact,
+            "licence": licence,
+        }
+        told = {name: text(item, name) for name, item in texts.items()}
+        output = Path(place(folder, "folder"))
+        kind, level = text(format, "format"), number(confidence, "confidence")
+        with self._given(data, ledger, allow_drops, threads, progress) as given:
+            made = _residua.release(self._file, self._folder, given, output, kind, level, told)
+        _warn_of_two_ledgers(made)
+        return Release(made.release, made.notes)
+
+    @contextlib.contextmanager
+    def _given(
+        self, data: Any, ledger: Any, allow_drops: Any, threads: Any, progress: Any
+    ) -> Iterator[_residua.GivenData]:
+        """The arguments that measuring and releasing share."""
+        settings = (
+            place(ledger, "ledger"), flag(allow_drops, "allow_drops"), whole(threads, "threads")
+        )
+        rows = _data.rows_of(data, self._data_columns())
+        with shower(progress) as show:
+            yield _residua.GivenData(rows.stream, rows.source, *settings, show)
+
+    def _data_columns(self) -> list[str]:
         columns = [a.get("column", a["name"]) for a in self._attributes]
         if identifier := self._file.identifier():
             columns.append(identifier)
-        rows = _data.rows_of(data, list(dict.fromkeys(columns)))  # some may share a column
-        with shower(progress) as show:
-            measured = _residua.measure(
-                self._file,
-                self._folder,
-                rows.stream,
-                rows.source,
-                "" if ledger is None else os.fspath(ledger),
-                "" if to is None else os.fspath(to),
-                again,
-                threads,
-                show,
-            )
-        if measured.ledger_beside:
-            warnings.warn(
-                f"{measured.ledger_beside} lies beside the data, and {measured.ledger} was named; "
-                "the spend is in both ledgers",
-                stacklevel=2,
-            )
-        return Release(measured.release, measured.notes)
+        return list(dict.fromkeys(columns))  # some may share a column
 
     def plot_errors(self, ax: Axes | None = None) -> Axes:
         """Draws the variance of each table against its number of cells, by order, on log axes.
@@ -425,8 +518,43 @@ class Plan:
 
         return _plots.plot_errors(self.errors(), ax)
 
-    def _set(self, names: tuple[str, ...]) -> list[int]:
-        return self._file.find_set([str(name) for name in names])
+    def _table_sets(self) -> dict[tuple[str, ...], list[int]]:
+        """The tables by their names, smaller ones first."""
+        if self._sets is None:
+            self._sets = {self._names(table): list(table) for table in self._file.errors()[0]}
+        return self._sets
+
+    def _ordered_set(self, names: tuple[str, ...]) -> tuple[list[int], tuple[int, ...]]:
+        """The attributes in the domain's order, and the place there of each name."""
+        asked = [text(name, "attributes") for name in names]
+        table = list(self._file.find_set(asked))
+        place_of = {self._attributes[i]["name"]: k for k, i in enumerate(table)}
+        return table, tuple(place_of[name] for name in asked)
+
+    def _index(self, name: str) -> int:
+        return self._ordered_set((name,))[0][0]
+
+    def _axis(self, attribute: int, answers: str) -> Axis:
+        if answers not in self._axes:
+            self._axes[answers] = [
+                axis(told, labels, answers == "cells" or told["queries"] == "identity")
+                for told, labels in zip(self._attributes, self._file.labels(answers), strict=True)
+            ]
+        return self._axes[answers][attribute]
+
+    def _level(self, attribute: int, answers: str) -> tuple[str, Indices] | None:
+        return None if answers == "cells" else self._levels.get(attribute)
+
+    def _label_columns(self, attribute: int, answers: str) -> list[str]:
+        level = self._level(attribute, answers)
+        return [self._columns[attribute], *([level[0]] if level else [])]
+
+    def _shape(self, table: list[int], answers: str) -> tuple[int, ...]:
+        return tuple(len(self._axis(i, answers)) for i in table)
+
+    def _error_rows(self) -> tuple[list[str], list[tuple[Any, ...]]]:
+        errors = self.errors()[["table", "cells", "std_dev", "max_std_dev"]]
+        return list(errors.columns), list(errors.itertuples(index=False, name=None))
 
     def _names(self, table: list[int]) -> tuple[str, ...]:
         return tuple(self._attributes[i]["name"] for i in table)
@@ -436,4 +564,23 @@ class Plan:
         return (
             f"<residua.Plan: {s['num_tables']:,.0f} tables of {len(self._attributes)} attributes, "
             f"{s['num_cells']:,.0f} cells, rho {_text_above(self.privacy.rho)}>"
+        )
+
+    def _repr_html_(self) -> str:
+        return _html.table(repr(self)[1:-1], *self._error_rows())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _from_json, (self._file.to_json(), self._folder)
+
+
+def _from_json(content: str, folder: Path) -> Plan:
+    return Plan(_residua.plan_from_json(content), folder)
+
+
+def _warn_of_two_ledgers(measured: _residua.Measured) -> None:
+    if measured.ledger_beside:
+        warnings.warn(
+            f"{measured.ledger_beside} lies beside the data, and {measured.ledger} was named; "
+            "the spend is in both ledgers",
+            stacklevel=3,
         )

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
+from typing import Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from residua import _residua
 from residua._attributes import Domain
-from residua._plain import Array
+from residua._plain import Array, number, text
 from residua._plan import Plan
-from residua._spec import Spec
+from residua._spec import Settings, Spec
 
 Loss = Callable[[Array], tuple[float, npt.ArrayLike]]
 
@@ -22,9 +22,9 @@ def plan(
     what: Domain | Spec | str | os.PathLike[str],
     *,
     loss: Loss | None = None,
-    basis: str = "oblique",
+    basis: Literal["oblique", "orthogonal"] = "oblique",
     tolerance: float = 1e-6,
-    **more: Any,
+    **more: Unpack[Settings],
 ) -> Plan:
     """Chooses the best noise for a domain and its tables. It reads no data.
 
@@ -48,15 +48,18 @@ def plan(
     True
     """
     spec = _as_spec(what, more)
+    if loss is not None and not callable(loss):
+        raise _residua.InputError(f"loss: expected a function, found {loss!r}")
     checked = None if loss is None else _ConvexLoss(loss)
-    return Plan(_residua.make_plan(spec._spec, basis, tolerance, checked), spec.folder)
+    chosen = text(basis, "basis"), number(tolerance, "tolerance")
+    return Plan(_residua.make_plan(spec._spec, *chosen, checked), spec.folder)
 
 
-def _as_spec(what: Domain | Spec | str | os.PathLike[str], more: Mapping[str, Any]) -> Spec:
+def _as_spec(what: Domain | Spec | str | os.PathLike[str], more: Settings) -> Spec:
     if isinstance(what, Domain):
         return Spec(what, **more)
     if not isinstance(what, Spec | str | os.PathLike):
-        raise _residua.Error(
+        raise _residua.InputError(
             "what: expected a residua.Domain, a residua.Spec or the path of a spec file, "
             f"found {type(what).__name__}"
         )
@@ -73,12 +76,17 @@ class _ConvexLoss:
         self._first: tuple[Array, float, Array] | None = None
 
     def __call__(self, variances: Array) -> tuple[float, list[float]]:
-        value, slopes = self._function(variances.copy())
-        gradient = np.asarray(slopes, dtype=float).ravel()
-        number = float(value)
+        try:
+            value, slopes = self._function(variances.copy())
+            gradient = np.asarray(slopes, dtype=float).ravel()
+            at = float(value)
+        except (TypeError, ValueError) as error:
+            raise _residua.InputError(
+                f"loss: {error}; it returns its value, a number, and its gradient, one number per table"
+            ) from error
         if gradient.shape == variances.shape:
-            self._compare(variances, number, gradient)
-        return number, gradient.tolist()
+            self._compare(variances, at, gradient)
+        return at, gradient.tolist()
 
     def _compare(self, variances: Array, value: float, gradient: Array) -> None:
         if self._first is None:
@@ -90,6 +98,6 @@ class _ConvexLoss:
         above = value >= start_value + start_gradient @ step - slack
         below = start_value >= value - gradient @ step - slack
         if np.isfinite(value) and not (above and below):
-            raise _residua.Error(
+            raise _residua.InputError(
                 "loss: it is not convex, or its gradient is not its derivative; check both"
             )

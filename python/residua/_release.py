@@ -3,107 +3,61 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import tempfile
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow as pa
 
-from residua import _residua
-from residua._plain import Array
-from residua._plan import Plan
+from residua import _estimate, _html, _residua, _terms
+from residua._estimate import Comparison, Estimate
+from residua._plain import Array, flag, number, place, whole
+from residua._plan import Answers, Plan, checked_answers
+from residua._spec import Spec
+from residua._tables import Adjusted, Tables, frames_of, long_table
 
 if TYPE_CHECKING:
+    import polars as pl
     from matplotlib.axes import Axes
 
-class Interval(NamedTuple):
-    """The two ends of a confidence interval.
+    from residua._synthetic import Synthetic
 
-    >>> import residua as rs
-    >>> rs.Interval(1.0, 2.0).upper
-    2.0
-    """
+Question = str | Mapping[str, Any]
 
-    lower: float
-    upper: float
+# Beyond this no browser opens a page.
+_MOST_PAGE_BYTES = 1_000_000_000
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """An unbiased estimate, which may be negative, and its exact standard deviation.
-
-    Two estimates of one release share noise, so the error of their difference does not follow from
-    the two standard deviations. Use :meth:`Release.compare`.
-
-    >>> import residua as rs
-    >>> [round(end, 3) for end in rs.Estimate(100.0, 10.0).interval(0.95)]
-    [80.4, 119.6]
-    """
-
-    value: float
-    std_dev: float
-    question: Any = field(default=None, repr=False, compare=False)
-    half_step: float = field(default=0.0, repr=False, compare=False)
-
-    @property
-    def variance(self) -> float:
-        """The square of the standard deviation.
-
-        >>> import residua as rs
-        >>> rs.Estimate(100.0, 10.0).variance
-        100.0
-        """
-        return self.std_dev**2
-
-    def interval(self, confidence: float = 0.95) -> Interval:
-        """The interval that contains the true number with this probability.
-
-        >>> import residua as rs
-        >>> rs.Estimate(0.0, 1.0).interval(0.6827).upper.__round__(3)
-        1.0
-        """
-        factor = _residua.quantile(confidence)
-        half = factor * self.std_dev
-        if self.half_step > 0:  # noise of releases of residua up to 0.4 may be coarse
-            half += _residua.interval_widening(factor, self.variance, self.half_step)
-        return Interval(self.value - half, self.value + half)
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Two estimates of one release, with the noise that they share taken into account.
-
-    `ratio` is an interval for the first divided by the second; None if the second is too close to 0
-    for its noise. Made by :meth:`Release.compare`.
-
-    >>> import residua as rs
-    >>> rs.Comparison.__dataclass_fields__.keys() >= {"difference", "ratio"}
-    True
-    """
-
-    first: Estimate
-    second: Estimate
-    covariance: float
-    correlation: float
-    difference: Estimate
-    sum: Estimate
-    ratio: Interval | None
-
-
-def load(path: str | os.PathLike[str]) -> Release:
-    """Reads a measurement file, which the command line or :meth:`Release.save` wrote.
+def load_release(path: str | os.PathLike[str]) -> Release:
+    """Reads a measurement file, which the command line or :meth:`Release.save` wrote, or that of a
+    release folder. :func:`load` is the same.
 
     >>> import residua as rs, pandas as pd
     >>> plan = rs.plan(rs.Domain(sex=["female", "male"]), marginals="<=1", rho=1)
     >>> people = pd.DataFrame({"sex": ["female", "male", "male"]})
     >>> release = plan.measure(people, ledger="loaded.ledger", to="loaded.parquet")
-    >>> rs.load("loaded.parquet").query(sex="male") == release.query(sex="male")
+    >>> rs.load_release("loaded.parquet").query(sex="male") == release.query(sex="male")
     True
     """
-    return Release(_residua.load_release(Path(path)))
+    file = Path(path)
+    return Release(_residua.load_release(file / "measurements.parquet" if file.is_dir() else file))
+
+
+# The name of this function up to version 0.4.
+load = load_release
+
+
+def _from_bytes(content: bytes) -> Release:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "release.parquet")
+        file.write_bytes(content)
+        return load_release(file)
 
 
 def verify(path: str | os.PathLike[str]) -> None:
@@ -115,6 +69,21 @@ def verify(path: str | os.PathLike[str]) -> None:
     >>> rs.verify("plan.json")
     """
     _residua.verify_file(Path(path))
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page that was written: its file, its size, the number of tables that it can show, and the
+    names of those that did not fit, the largest first. Made by :meth:`Release.page`.
+
+    >>> example_release().page("people.html").num_tables
+    4
+    """
+
+    path: Path
+    num_bytes: int
+    num_tables: int
+    left_out: list[str]
 
 
 class Release:
@@ -159,75 +128,144 @@ class Release:
         return list(self._notes)
 
     def table(
-        self, *attributes: str, confidence: float = 0.95, answers: str = "planned"
+        self, *attributes: str, confidence: float = 0.95, answers: Answers = "planned"
     ) -> pd.DataFrame:
         """The table over these attributes; without any, the total.
 
-        One row per answer. The columns are the attributes, in the domain's order, then `estimate`,
-        `std_dev`, `ci_lower` and `ci_upper`. `answers` is "planned" for the attributes' own
+        One row per answer. The columns are the attributes, in the order asked for, then `estimate`,
+        `std_dev`, `ci_lower` and `ci_upper`. An attribute that has one of these names gets a "_" at
+        its end. An attribute with a hierarchy has a second column, such as `district_level`: 0 for
+        values, 1 for groups of them, and so on. `answers` is "planned" for the attributes' own
         queries, "prefixes" for prefix sums in place of all ranges, or "cells" for the counts.
 
+        The labels of cells have their types, so that the table can be merged with other data: whole
+        numbers and truth values are such, dates are the first day of their period, and missing
+        values are missing. All other labels are categories, in order.
+
         >>> release = example_release()
-        >>> release.table("age", "sex").columns.tolist()
-        ['age', 'sex', 'estimate', 'std_dev', 'ci_lower', 'ci_upper']
+        >>> release.table("sex", "age").columns.tolist()
+        ['sex', 'age', 'estimate', 'std_dev', 'ci_lower', 'ci_upper']
+        >>> release.table("age")["age"].dtype
+        dtype('int64')
         >>> len(release.table())
         1
         """
-        return self._frames([self._plan._set(attributes)], confidence, answers)[0]
+        kind = checked_answers(answers)
+        table, order = self._plan._ordered_set(attributes)
+        [frame] = frames_of(self, [table], number(confidence, "confidence"), kind)
+        if list(order) == sorted(order):
+            return frame
+        shape = self._plan._shape(table, kind)
+        rows = np.arange(len(frame)).reshape(shape).transpose(order).ravel()
+        columns = [name for k in order for name in self._plan._label_columns(table[k], kind)]
+        return frame.iloc[rows][[*columns, *frame.columns[len(columns) :]]].reset_index(drop=True)
 
-    def tables(
-        self, *, confidence: float = 0.95, answers: str = "planned"
-    ) -> Iterator[tuple[tuple[str, ...], pd.DataFrame]]:
-        """Every table of the plan, one after the other, with its attributes.
-
-        >>> release = example_release()
-        >>> [names for names, table in release.tables()]
-        [(), ('age',), ('sex',), ('age', 'sex')]
-        """
-        sets, cells, _, _ = self._plan._file.errors()
-        batch: list[list[int]] = []
-        held = 0.0
-        for position, table in enumerate(sets):
-            batch.append(table)
-            held += float(cells[position])
-            if held > 1e6 or position + 1 == len(sets):
-                frames = self._frames(batch, confidence, answers)
-                for of, frame in zip(batch, frames, strict=True):
-                    yield self._plan._names(of), frame
-                batch, held = [], 0.0
-
-    def estimates(self, *attributes: str, answers: str = "planned") -> Array:
-        """The estimates of a table: one axis per attribute, in the domain's order.
+    def tables(self, *, confidence: float = 0.95, answers: Answers = "planned") -> Tables:
+        """Every table of the plan by its attributes, made when it is asked for.
 
         >>> release = example_release()
-        >>> release.estimates("age", "sex").shape
-        (100, 2)
+        >>> for names, table in release.tables().items():
+        ...     print(names, len(table))
+        () 1
+        ('age',) 100
+        ('sex',) 2
+        ('age', 'sex') 200
         """
-        table = self._plan._set(attributes)
-        values: Array = self._release.tables([table], answers)[0][0]
-        return values.reshape(self._shape(table, answers))
+        level = number(confidence, "confidence")
+        _residua.quantile(level)
+        return Tables(self, level, checked_answers(answers))
 
-    def variances(self, *attributes: str, answers: str = "planned") -> Array:
+    def adjusted(
+        self, *, nonnegative: bool = True, integers: bool = False, answers: Answers = "planned"
+    ) -> Adjusted:
+        """The tables as readers may expect counts to be: the most likely ones that are not negative
+        and agree with each other; or whole numbers; or both. They are biased and have no error
+        bars. Give them to people, and estimate from :meth:`tables`.
+
+        >>> adjusted = example_release().adjusted(nonnegative=True)
+        >>> adjusted.max_deviation < 0.1
+        True
+        >>> float(adjusted["age"]["adjusted"].min()) >= 0
+        True
+        """
+        settings = flag(nonnegative, "nonnegative"), flag(integers, "integers")
+        if not any(settings):
+            raise _residua.InputError("nothing is to be adjusted; set nonnegative or integers")
+        return Adjusted(self, *settings, checked_answers(answers))
+
+    def to_arrow(self, *, confidence: float = 0.95, answers: Answers = "planned") -> pa.Table:
+        """All tables as one long ``pyarrow.Table``: the column `table`, one column per attribute,
+        `estimate`, `std_dev`, `ci_lower` and `ci_upper`.
+
+        `table` and the attributes are dictionary-encoded. An attribute is null in the rows of
+        tables that do not have it, and for missing values. Levels of hierarchies are beside their
+        attributes, as in :meth:`table`.
+
+        >>> example_release().to_arrow().column_names
+        ['table', 'age', 'sex', 'estimate', 'std_dev', 'ci_lower', 'ci_upper']
+        """
+        return long_table(self, number(confidence, "confidence"), checked_answers(answers)).to_arrow()
+
+    def to_pandas(self, *, confidence: float = 0.95, answers: Answers = "planned") -> pd.DataFrame:
+        """All tables as one long DataFrame, with the columns of :meth:`to_arrow` as categories.
+
+        >>> frame = example_release().to_pandas()
+        >>> len(frame), len(frame[frame["table"] == "age_x_sex"])
+        (303, 200)
+        """
+        return long_table(self, number(confidence, "confidence"), checked_answers(answers)).to_pandas()
+
+    def to_polars(self, *, confidence: float = 0.95, answers: Answers = "planned") -> pl.DataFrame:
+        """All tables as one long polars DataFrame, with the columns of :meth:`to_arrow`.
+
+        Needs polars (``pip install residua[polars]``).
+
+        >>> example_release().to_polars().height
+        303
+        """
+        try:
+            import polars
+        except ImportError:
+            raise _residua.Error("to_polars needs polars; pip install residua[polars]") from None
+        made = polars.from_arrow(self.to_arrow(confidence=confidence, answers=answers))
+        assert isinstance(made, polars.DataFrame)
+        return made
+
+    def estimates(self, *attributes: str, answers: Answers = "planned") -> Array:
+        """The estimates of a table: one axis per attribute, in the order asked for.
+
+        >>> release = example_release()
+        >>> release.estimates("sex", "age").shape
+        (2, 100)
+        """
+        kind = checked_answers(answers)
+        table, order = self._plan._ordered_set(attributes)
+        values: Array = self._release.tables([table], kind)[0][0]
+        return values.reshape(self._plan._shape(table, kind)).transpose(order)
+
+    def variances(self, *attributes: str, answers: Answers = "planned") -> Array:
         """The exact variance of every estimate of a table, in an array of the same shape.
 
         >>> release = example_release()
         >>> release.variances("sex").shape
         (2,)
         """
-        table = self._plan._set(attributes)
-        shape = self._shape(table, answers)
-        variances: Array = self._release.tables([table], answers)[0][1]
+        kind = checked_answers(answers)
+        table, order = self._plan._ordered_set(attributes)
+        shape = self._plan._shape(table, kind)
+        variances: Array = self._release.tables([table], kind)[0][1]
         if variances.size == 1:
-            return np.full(shape, variances[0])
-        return variances.reshape(shape)
+            variances = np.full(shape, variances[0])
+        return variances.reshape(shape).transpose(order)
 
-    def query(self, question: str | Mapping[str, Any] | None = None, /, **terms: Any) -> Estimate:
+    def query(self, question: Question | None = None, /, **terms: Any) -> Estimate:
         """The answer to any question on attributes that were measured together.
 
-        A term is a value, a list of values, a range ``(first, last)`` that includes both ends, or
-        None for missing values. A range may have None at one end. A range of cuts starts above its
-        first number. A numpy array gives every cell of its attribute a weight. A question can also
-        be a text, as on the command line: ``"age=18..30 sex=female"``.
+        A term is a label, a list or an array of labels, a range ``(first, last)`` that includes
+        both ends, or None for missing values. :func:`isin`, :func:`between` and :func:`weights` say
+        the same in words; weights, one for each cell, are said in no other way. A range may have
+        None at one end. A range of cuts starts above its first number. Dates are dates or texts. A
+        question can also be a text, as on the command line: ``"age=18..30 sex=female"``.
 
         >>> release = example_release()
         >>> adults = release.query(age=(18, 30), sex="female")
@@ -239,54 +277,51 @@ class Release:
             asked = {**asked, **terms}
         elif terms:
             raise TypeError("ask by a text or by terms, not both")
-        value, variance, half_step = self._release.answer(_worded(asked))
-        return Estimate(value, float(np.sqrt(variance)), asked, half_step)
+        value, variance, half_step = self._release.answer(self._worded(asked))
+        return Estimate(value, float(np.sqrt(variance)), asked, half_step, self)
 
-    def covariance(
-        self, first: str | Mapping[str, Any] | Estimate, second: str | Mapping[str, Any] | Estimate
-    ) -> float:
-        """The covariance of the answers to two questions: texts, terms, or answers of
-        :meth:`query`.
+    def covariance(self, first: Question | Estimate, second: Question | Estimate) -> float:
+        """The covariance of two answers: of texts or terms, which are asked of this release, or of
+        answers of :meth:`query`. Answers of different releases have independent noise, so that it
+        is 0.
 
         >>> release = example_release()
         >>> women, men = release.query(sex="female"), release.query(sex="male")
         >>> release.covariance(women, men) == release.covariance("sex=female", {"sex": "male"})
         True
         """
-        return self._release.covariance(_worded(_asked(first)), _worded(_asked(second)))
+        return _estimate.covariance(self._estimate(first), self._estimate(second))
 
     def compare(
         self,
-        first: str | Mapping[str, Any] | Estimate,
-        second: str | Mapping[str, Any] | Estimate,
+        first: Question | Estimate,
+        second: Question | Estimate,
         *,
         confidence: float = 0.95,
     ) -> Comparison:
         """The difference, sum and ratio of two answers, with correct error bars.
+
+        Texts and terms are asked of this release. Answers of :meth:`query` may be of any: two
+        releases, whether of the same data or not, have independent noise.
 
         >>> release = example_release()
         >>> compared = release.compare("sex=female", "sex=male")
         >>> compared.difference.value == compared.first.value - compared.second.value
         True
         """
-        a, b = self.query(_asked(first)), self.query(_asked(second))
-        shared = self.covariance(a, b)
-        ratio = _residua.ratio((a.value, a.variance), (b.value, b.variance), shared, confidence)
-        spread = float(np.sqrt(max(0.0, a.variance + b.variance - 2 * shared)))
-        both = float(np.sqrt(max(0.0, a.variance + b.variance + 2 * shared)))
-        return Comparison(
-            a,
-            b,
-            shared,
-            shared / (a.std_dev * b.std_dev),
-            Estimate(a.value - b.value, spread, half_step=a.half_step + b.half_step),
-            Estimate(a.value + b.value, both, half_step=a.half_step + b.half_step),
-            Interval(*ratio) if ratio else None,
-        )
+        level = number(confidence, "confidence")
+        return _estimate.compare(self._estimate(first), self._estimate(second), level)
+
+    def _estimate(self, question: Question | Estimate) -> Estimate:
+        return question if isinstance(question, Estimate) else self.query(question)
+
+    def _worded(self, question: Any) -> _terms.Worded:
+        every = {a["name"]: a["every"] for a in self._plan._attributes if "every" in a}
+        return _terms.worded(question, every)
 
     def residuals(self, *attributes: str) -> npt.NDArray[Any]:
-        """The noisy numbers of one base mechanism, in one dimension; the last attribute varies
-        fastest. They are the counts with ``basis.matrix`` applied along each axis, plus noise.
+        """The noisy numbers of one base mechanism, in one dimension; of the attributes, in the
+        domain's order, the last varies fastest. They are the counts with ``basis.matrix`` applied along each axis, plus noise.
         They are integers; or multiples of a power of 1/2, as floats, where the noise is so small
         that it was drawn on a finer lattice.
 
@@ -294,7 +329,7 @@ class Release:
         >>> release.residuals("sex").dtype
         dtype('float64')
         """
-        values = self._release.residual(self._plan._set(attributes))
+        values = self._release.residual(self._plan._ordered_set(attributes)[0])
         if isinstance(values, list):
             return np.array([int(text) for text in values], dtype=object)
         return np.asarray(values)
@@ -306,7 +341,78 @@ class Release:
         """
         self._release.save(Path(path))
 
-    def linear_measurements(self, form: str = "residuals") -> list[Any]:
+    def page(
+        self,
+        path: str | os.PathLike[str] = "index.html",
+        *,
+        spec: Spec | str | os.PathLike[str] | None = None,
+        max_bytes: int = _residua.default_page_bytes,
+        confidence: float = 0.95,
+    ) -> Page:
+        """Writes one HTML file in which readers look at the tables and ask questions, without a
+        server or a network. Nothing of it depends on the data but the noisy values.
+
+        The section ``[release]`` of the spec file `spec` has the title, the description, the
+        publisher, the contact and the licence. If the page would be larger than `max_bytes`, the
+        largest tables are left out; the page says so, and so does a warning. `confidence` is that
+        of the intervals that the page begins with.
+
+        >>> page = example_release().page("people.html")
+        >>> page.num_tables, page.left_out
+        (4, [])
+        """
+        output = Path(place(path, "path"))
+        most, level = whole(max_bytes, "max_bytes"), number(confidence, "confidence")
+        if not 0 < most <= _MOST_PAGE_BYTES:
+            raise _residua.InputError(
+                f"max_bytes is {most}; it must be above 0 and at most {_MOST_PAGE_BYTES}"
+            )
+        _residua.quantile(level)
+        if spec is not None and not isinstance(spec, Spec):
+            spec = Spec.read(place(spec, "spec"))
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, "release.parquet")
+            self.save(file)
+            told = self._release.page(file, output, spec._spec if spec else None, most, level)
+        page = Page(output, *told)
+        if page.left_out:
+            warnings.warn(
+                f"{output}: {len(page.left_out)} of {len(page.left_out) + page.num_tables} tables "
+                f"did not fit, the largest {page.left_out[0]}; allow more max_bytes",
+                stacklevel=2,
+            )
+        return page
+
+    def synthetic(
+        self, rows: int | None = None, *, tolerance: float = 0.02, max_iterations: int = 20_000
+    ) -> Synthetic:
+        """Rows that nobody has, whose tables are near those of the release, by Private-PGM.
+
+        It fits a model to all measurements, until 500 further steps move its tables by less than
+        `tolerance` standard deviations (root mean square), and draws `rows` rows of it; without
+        `rows`, as many as the release estimates. The result has the rows, with labels, and says how far their tables are from the
+        release, in standard deviations. It costs no privacy.
+
+        Needs mbi (``pip install residua[synthetic]``).
+
+        >>> synthetic = example_release().synthetic(1000)
+        >>> synthetic.frame.columns.tolist(), len(synthetic.frame)
+        (['age', 'sex'], 1000)
+        >>> synthetic.distances.columns.tolist()
+        ['table', 'rms', 'max']
+        """
+        from residua import _synthetic
+
+        return _synthetic.synthesize(
+            self,
+            None if rows is None else whole(rows, "rows"),
+            number(tolerance, "tolerance"),
+            whole(max_iterations, "max_iterations"),
+        )
+
+    def linear_measurements(
+        self, form: Literal["residuals", "marginals"] = "residuals"
+    ) -> list[Any]:
         """The release as ``mbi.LinearMeasurement`` objects, for synthetic data by Private-PGM.
 
         With "residuals", each is a base mechanism with the linear map that it measures. Their noise
@@ -315,7 +421,7 @@ class Release:
         cell numbers, of sizes ``plan.sizes``. Residuals tell mbi little about the total: give it
         ``known_total=release.query().value``.
 
-        Needs mbi (``pip install residua[synthetic]``).
+        Needs mbi (``pip install residua[synthetic]``). :meth:`synthetic` does it all.
 
         >>> len(example_release().linear_measurements())
         4
@@ -325,108 +431,37 @@ class Release:
         return _synthetic.linear_measurements(self, form)
 
     def plot(
-        self, *attributes: str, confidence: float = 0.95, answers: str = "planned", ax: Axes | None = None
+        self,
+        *attributes: str,
+        confidence: float = 0.95,
+        answers: Answers = "planned",
+        ax: Axes | None = None,
     ) -> Axes:
-        """Draws a table of one or two attributes, with its intervals as error bars.
+        """Draws a table: of one attribute bars with error bars, of two a heatmap with the first
+        attribute downwards, of three a heatmap of the last two for each label of the first.
+
+        In heatmaps, cells whose interval contains 0 are grey: their counts may be noise alone.
+        Of an attribute that asks for all ranges, the picture shows where each begins and ends.
+        Returns the axes; of three attributes the first of them, whose `figure` has all.
 
         Needs matplotlib (``pip install residua[plot]``).
 
-        >>> example_release().plot("age", "sex").get_ylabel()
+        >>> example_release().plot("age").get_ylabel()
         'count'
         """
         from residua import _plots
 
         return _plots.plot_table(self, attributes, confidence, answers, ax)
 
-    def _shape(self, table: list[int], answers: str) -> tuple[int, ...]:
-        return tuple(len(self._plan._file.labels(i, answers)) for i in table)
-
-    def _frames(
-        self, tables: list[list[int]], confidence: float, answers: str
-    ) -> list[pd.DataFrame]:
-        factor = _residua.quantile(confidence)
-        axes = {i: self._axis(i, answers) for i in {i for table in tables for i in table}}
-        frames = []
-        for table, (values, variances, half_step) in zip(
-            tables, self._release.tables(tables, answers), strict=True
-        ):
-            std_devs = np.sqrt(variances)
-            half = factor * std_devs
-            if half_step > 0:
-                half += _residua.interval_widening(factor, float(variances.min()), half_step)
-            if std_devs.size == 1:
-                std_devs = np.full(values.size, std_devs[0])
-            columns = _spread([axes[i] for i in table])
-            named = {self._plan._attributes[i]["name"]: c for i, c in zip(table, columns, strict=True)}
-            named.update(
-                estimate=values, std_dev=std_devs, ci_lower=values - half, ci_upper=values + half
-            )
-            frames.append(pd.DataFrame(named, copy=False))
-        return frames
-
-    def _axis(self, attribute: int, answers: str) -> pd.Categorical | npt.NDArray[np.int64]:
-        """One entry per answer: numbers where the cells are numbers, otherwise labels in order."""
-        told = self._plan._attributes[attribute]
-        labels = self._plan._file.labels(attribute, answers)
-        is_cells = answers == "cells" or told["queries"] == "identity"
-        if is_cells and not told["null"] and not told.keys() & {"cuts", "values", "dates", "part"}:
-            first = told["integers"][0] if "integers" in told else 0
-            return np.arange(first, first + told["size"], dtype=np.int64)
-        return pd.Categorical.from_codes(
-            np.arange(len(labels)), categories=labels, ordered="values" not in told
-        )
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The notes are true counts, and stay where they are.
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, "release.parquet")
+            self.save(file)
+            return _from_bytes, (file.read_bytes(),)
 
     def __repr__(self) -> str:
         return repr(self._plan).replace("Plan", "Release", 1)
 
-
-def _spread(axes: Sequence[Any]) -> list[Any]:
-    """The columns of a table with these axes; the last axis varies fastest."""
-    shape = [len(axis) for axis in axes]
-    columns = []
-    for k, axis in enumerate(axes):
-        is_labels = isinstance(axis, pd.Categorical)
-        entries = np.asarray(axis.codes if is_labels else axis)
-        along = entries.reshape([-1 if i == k else 1 for i in range(len(shape))])
-        column = np.broadcast_to(along, shape).ravel()
-        if is_labels:
-            column = pd.Categorical.from_codes(column, dtype=axis.dtype, validate=False)
-        columns.append(column)
-    return columns
-
-
-def _asked(question: Any) -> Any:
-    if not isinstance(question, Estimate):
-        return question
-    if question.question is None:
-        raise _residua.Error("this estimate was not made by query; ask by a text or by terms")
-    return question.question
-
-
-def _quoted(item: Any) -> str:
-    if item is None:
-        return "null"
-    if isinstance(item, bool | np.bool_):
-        item = "true" if item else "false"
-    return '"' + str(item).replace('"', '""') + '"'
-
-
-def _term(name: str, what: Any) -> str:
-    if isinstance(what, tuple):
-        if len(what) != 2:
-            raise _residua.Error(
-                f"'{name}' asks for a tuple of {len(what)}; (first, last) is a range, and a list holds values"
-            )
-        ends = ["" if end is None else _quoted(end) for end in what]
-        return f"{_quoted(name)}={ends[0]}..{ends[1]}"
-    items = what if isinstance(what, list | set | frozenset | range) else [what]
-    return f"{_quoted(name)}=" + "|".join(_quoted(item) for item in items)
-
-
-def _worded(question: Any) -> tuple[str, list[tuple[str, list[float]]]]:
-    """The question as text for the library, and the attributes that have weights."""
-    if isinstance(question, str):
-        return question, []
-    words = [_term(n, w) for n, w in question.items() if not isinstance(w, np.ndarray)]
-    weights = [(n, w.astype(float).tolist()) for n, w in question.items() if isinstance(w, np.ndarray)]
-    return " ".join(words), weights
+    def _repr_html_(self) -> str:
+        return _html.table(repr(self)[1:-1], *self._plan._error_rows())

@@ -9,16 +9,43 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self, TypedDict, Unpack
 
 import numpy as np
 
-from residua import _residua, _toml
+from residua import _data, _residua, _toml
 from residua._attributes import Attribute, Domain
 from residua._plain import plain
 
 Number = int | float | str | Fraction | Decimal
-Tables = Iterable[Iterable[str]] | Mapping[tuple[str, ...], float]
+Tables = str | Iterable[str | Iterable[str]] | Mapping[tuple[str, ...], float]
+Neighbours = Literal["add-remove", "replace-one"]
+Weights = Literal["cells", "sqrt-cells", "equal"]
+
+
+class Settings(TypedDict, total=False):
+    """The arguments of a spec beside its domain."""
+
+    marginals: str | int | None
+    tables: Tables | None
+    objective: str | None
+    weights: Weights | None
+    pcost: Number | None
+    rho: Number | None
+    mu: Number | None
+    epsilon: Number | None
+    delta: Number | None
+    max_std_dev: Number | None
+    target_loss: Number | None
+    neighbours: Neighbours | None
+    identifier: str | None
+    max_rows: int | None
+    source: str | os.PathLike[str] | None
+    database: str | os.PathLike[str] | None
+    query: str | None
+    ledger: str | os.PathLike[str] | None
+    null_values: Iterable[str] | None
+
 
 _BUDGETS = ("pcost", "rho", "mu", "epsilon", "max_std_dev", "target_loss")
 # The sections of a spec file that hold the arguments of Spec.
@@ -29,14 +56,25 @@ _SECTIONS = {
 }
 
 
-def _listed(tables: Tables) -> list[Any]:
+def _listed(tables: Tables, attributes: Iterable[str]) -> list[Any]:
+    """Lists of attributes. A text that is not the name of one stays: it is as in spec files."""
+    if isinstance(tables, str):
+        tables = [tables]
+    if not isinstance(tables, Iterable):
+        raise _residua.InputError(f"tables: expected lists of attributes, found {tables!r}")
     if isinstance(tables, Mapping):
-        return [{"attributes": _names(names), "weight": tables[names]} for names in tables]
-    return [_names(names) for names in tables]
+        return [
+            {"attributes": _names(names, attributes), "weight": tables[names]} for names in tables
+        ]
+    return [_names(names, attributes) for names in tables]
 
 
-def _names(names: Iterable[str]) -> list[str]:
-    return [names] if isinstance(names, str) else list(names)
+def _names(names: Iterable[str], attributes: Iterable[str]) -> list[str] | str:
+    if isinstance(names, str):
+        return [names] if names in attributes else names
+    if not isinstance(names, Iterable):
+        raise _residua.InputError(f"tables: expected a list of attributes, found {names!r}")
+    return list(names)
 
 
 class Spec:
@@ -46,7 +84,7 @@ class Spec:
 
     The tables: `marginals` is ``"<=2"`` (all tables of up to two columns), ``2`` (all tables of
     two) or ``"cells<=5000"``. `tables` adds lists of columns, or a dictionary that gives each such
-    tuple a weight.
+    tuple a weight; ``"total"`` is the table without columns.
 
     The cost: one of `rho`, `epsilon` with `delta`, `mu` and `pcost`; or `max_std_dev` or
     `target_loss`, for the smallest budget that is this accurate. ``"1/3"`` and Fractions are exact.
@@ -84,7 +122,7 @@ class Spec:
         marginals: str | int | None = None,
         tables: Tables | None = None,
         objective: str | None = None,
-        weights: str | None = None,
+        weights: Weights | None = None,
         pcost: Number | None = None,
         rho: Number | None = None,
         mu: Number | None = None,
@@ -92,7 +130,7 @@ class Spec:
         delta: Number | None = None,
         max_std_dev: Number | None = None,
         target_loss: Number | None = None,
-        neighbours: str | None = None,
+        neighbours: Neighbours | None = None,
         identifier: str | None = None,
         max_rows: int | None = None,
         source: str | os.PathLike[str] | None = None,
@@ -103,7 +141,7 @@ class Spec:
     ) -> None:
         given = dict(locals())
         if not isinstance(domain, Domain):
-            raise _residua.Error(
+            raise _residua.InputError(
                 f"domain: expected a residua.Domain, found {type(domain).__name__}"
             )
         self._document: dict[str, dict[str, Any]] = {
@@ -113,8 +151,9 @@ class Spec:
             "workload": {},
         }
         self.folder = Path.cwd()
-        self._file: Path | None = None
         self._original = ""
+        self._is_unchanged = False
+        self._name = ""
         self._described = _residua.spec_of_domain(self._document["attributes"])
         self._spec = self._described
         self._change(given)
@@ -138,16 +177,31 @@ class Spec:
         try:
             spec._original = file.read_bytes().decode("utf-8")
         except FileNotFoundError:
-            raise _residua.Error(f"{file}: no such file") from None
+            raise _residua.NotFoundError(f"{file}: no such file") from None
         except (OSError, UnicodeDecodeError) as error:
             raise _residua.Error(f"{file}: cannot be read: {error}") from None
         spec.folder = file.parent.absolute()
-        spec._file = file
+        spec._is_unchanged = True
+        spec._name = str(file.absolute())
         spec._described = spec._spec = _residua.parse_spec(spec._original, str(file))
         spec._document = tomllib.loads(spec._original.removeprefix("\ufeff"))
         for name, matrices in spec._spec.matrices().items():
             spec._document["attributes"][name]["custom"] = matrices
         return spec
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(vars(self))
+        del state["_described"], state["_spec"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        if self._original:
+            self._described = _residua.parse_spec(self._original, self._name)
+        else:
+            self._described = _residua.spec_of_domain(self._document["attributes"])
+        self._spec = self._described
+        self._change({})
 
     def _change(self, given: Mapping[str, Any]) -> None:
         changes = {name: item for name, item in given.items() if item is not None}
@@ -161,17 +215,17 @@ class Spec:
                 if name in changes:
                     item = changes[name]
                     if name == "tables":
-                        item = _listed(item)
+                        item = _listed(item, self._document["attributes"])
                     elif isinstance(item, os.PathLike):
                         item = os.fspath(item)
                     entries[name] = plain(item)
-                    self._file = None
+                    self._is_unchanged = False
                 if name in entries:
                     settings[name] = entries[name]
-        if not self._file:
+        if not self._is_unchanged:
             self._spec = self._described.with_settings(settings)
 
-    def replace(self, **changes: Any) -> Self:
+    def replace(self, **changes: Unpack[Settings]) -> Self:
         """A copy with other arguments. A new budget replaces the old one.
 
         >>> import residua as rs
@@ -215,10 +269,11 @@ class Spec:
         >>> rs.Spec(rs.Domain(sex=["female", "male"])).text
         '[attributes.sex]\\nvalues = ["female", "male"]\\n'
         """
-        return self._original if self._file else _toml.document(self._document)
+        return self._original if self._is_unchanged else _toml.document(self._document)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a spec file for the command line. Matrices go into files beside it.
+        """Writes a spec file for the command line. Matrices go into files beside it. What was read
+        or drafted, and not changed, keeps its comments, unless it names files of another folder.
 
         >>> import residua as rs
         >>> rs.Spec(rs.Domain(sex=["female", "male"]), marginals=1, rho=1).save("spec.toml")
@@ -229,15 +284,55 @@ class Spec:
         folder = Path(os.path.relpath(self.folder, file.parent.absolute()))
         document = copy.deepcopy(self._document)
         data = document.get("data", {})
-        for name in data.keys() & {"source", "database", "ledger"}:
+        places = data.keys() & {"source", "database", "ledger"}
+        for name in places:
             data[name] = os.path.normpath(folder / data[name])
+        has_files = places or any("custom" in a for a in document["attributes"].values())
         try:
-            _write_matrices(document, file)
-            file.write_bytes(_toml.document(document).encode("utf-8"))
+            if self._is_unchanged and (folder == Path() or not has_files):
+                text = self._original
+            else:
+                _write_matrices(document, file)
+                text = _toml.document(document)
+            file.write_bytes(text.encode("utf-8"))
         except OSError as error:
             raise _residua.Error(
                 f"{error.filename or file}: cannot be written: {error.strerror}"
             ) from None
+
+
+def init(data: Any) -> Spec:
+    """Drafts a spec from the columns of the data, to be corrected by a person.
+
+    `data` is all that :meth:`Plan.measure` takes. A domain must be public knowledge, and this one
+    is read from the data: its cells can reveal the age of the oldest person, or a rare illness. So
+    each attribute is marked, and :meth:`Plan.measure` refuses marked attributes. Plans can be made
+    of them, to see errors.
+
+    Save the draft and edit the file: replace each domain by what is known without looking at the
+    data, then remove its line ``check``. Or read it, and write a :class:`Domain` of your own. Do
+    not publish the draft; nothing of it is shown unless you ask.
+
+    >>> import residua as rs, pandas as pd
+    >>> people = pd.DataFrame({"sex": ["female", "male", "male"], "age": [3, 50, 70]})
+    >>> draft = rs.init(people)
+    >>> draft.domain
+    Domain(sex: 2, age: 68)
+    >>> draft.domain["sex"].entries
+    {'values': ['female', 'male'], 'check': 'read from the data'}
+    >>> draft.save("draft.toml")
+    """
+    if data is None:
+        raise _residua.InputError("data: there is none; pass a DataFrame or the path of a file")
+    rows = _data.rows_of(data, None)
+    spec = Spec.__new__(Spec)
+    spec._original = _residua.draft(rows.stream, rows.source)
+    spec.folder = Path.cwd()
+    spec._is_unchanged = True
+    spec._name = "the draft"
+    spec._described = spec._spec = _residua.parse_spec(spec._original, spec._name)
+    spec._document = tomllib.loads(spec._original)
+    return spec
 
 
 def _write_matrices(document: Mapping[str, Any], spec: Path) -> None:

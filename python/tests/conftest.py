@@ -25,9 +25,9 @@ def own_folder(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="session")
 def cli():
-    """The command line, built from the same library."""
-    program = Path(os.environ.get("RESIDUA_CLI", ROOT / "build/release/residua"))
-    assert program.exists(), f"{program}: build it first, or name it in RESIDUA_CLI"
+    """The command line that comes with the package."""
+    program = Path(os.environ.get("RESIDUA_CLI", Path(rs.__file__).parent / "_bin" / "residua"))
+    assert program.exists(), f"{program}: install the package first, or name the program in RESIDUA_CLI"
 
     def run(*arguments, exit_code=0):
         done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True)

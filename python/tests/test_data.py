@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime
+from pathlib import Path
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -77,6 +79,75 @@ def test_dates(one):
     assert one(rs.part("weekday"), moments[:2]) == [0, 0, 1, 0, 1, 0, 0]
     with pytest.raises(rs.Error, match="column 'x' has the value '2024-02-30' \\(row 1\\), not a date"):
         one(days, ["2024-02-30"])
+
+
+@pytest.mark.parametrize("kind", ["float", "category", "object", "text", "csv", "json", "parquet", "polars"])
+def test_whole_numbers_stored_as_floats(one, kind):
+    """As pandas makes them where a value is missing."""
+    column = pd.Series([1.0, 2.0, np.nan, 3.0, 2.0])
+    frame = pd.DataFrame({"x": column})
+    data = {
+        "float": frame,
+        "category": frame.astype("category"),
+        "object": frame.astype(object),
+        "text": pd.DataFrame({"x": ["1.0", "2.0", None, "3.0", "2.0"]}),
+        "csv": "x.csv",
+        "json": "x.json",
+        "parquet": "x.parquet",
+        "polars": pl.DataFrame({"x": column.tolist()}),
+    }[kind]
+    frame.to_csv("x.csv", index=False)
+    frame.to_json("x.json", orient="records")
+    frame.to_parquet("x.parquet")
+    assert one(rs.values(1, 2, 3, null=True, outside="drop"), data) == [1, 2, 1, 1]
+
+
+def test_a_column_that_drops_nearly_everything():
+    """It is refused before the spend: there is not even a ledger."""
+    plan = rs.plan(rs.Domain(x=rs.values("a", "b", outside="drop")), marginals=1, rho=1)
+    frame = pd.DataFrame({"x": ["A"] * 99 + ["a"]})
+    with pytest.raises(rs.Refused, match="column 'x' leaves out 99 of 100 rows.* add allow_drops if"):
+        plan.measure(frame, ledger="x.ledger")
+    assert not Path("x.ledger").exists()
+    assert any("leaves out 99 of 100" in problem for problem in plan.check(frame).problems)
+    release = plan.measure(frame, ledger="x.ledger", allow_drops=True)
+    assert release.notes == ["99 rows dropped (a true count: not for publication)"]
+
+
+def test_lazy_rows(one, people_csv, domain):
+    """What makes its rows later, or piece by piece."""
+    import pyarrow.dataset as ds
+    import pyarrow.parquet as pq
+
+    ages = rs.integers(0, 2)
+    assert one(ages, pl.LazyFrame({"x": [0, 1, 2], "y": [1, 1, 1]}).filter(pl.col("x") > 0)) == [0, 1, 1]
+    for k, part in enumerate(([0, 1], [2], [2, 2])):
+        pq.write_table(pa.table({"y": part, "x": part}), f"part-{k}.parquet")
+        pd.DataFrame({"y": part, "x": part}).to_csv(f"part-{k}.csv", index=False)
+    assert one(ages, ds.dataset(["part-0.parquet", "part-1.parquet"])) == [1, 1, 1]
+    assert one(ages, "part-*.parquet") == [1, 1, 3]
+    assert one(ages, "part-*.csv") == [1, 1, 3]
+    assert one(ages, (pd.DataFrame({"x": [k]}) for k in (0, 1, 1))) == [1, 2, 0]
+    assert one(rs.integers(0, 2, null=True), iter([pd.DataFrame({"x": [0]}), pd.DataFrame({"x": [None, 1.0]})])) == [1, 1, 0, 1]
+    batches = [pa.record_batch({"x": [0, 1]}), pa.table({"x": [2]})]
+    assert one(ages, iter(batches)) == [1, 1, 1]
+    assert one(ages, pd.read_csv("part-0.csv", chunksize=1)) == [1, 1, 0]
+    reader = pa.RecordBatchReader.from_batches(batches[0].schema, batches[:1])
+    assert one(ages, reader) == [1, 1, 0]
+
+
+def test_text_of_many_csv_files_is_as_of_one(one):
+    """007 stays a text, an empty field is missing, and the header has the delimiter."""
+    for k, rows in enumerate(("007;a\n;b\n", "7;c\n")):
+        Path(f"codes-{k}.csv").write_text("x;y\n" + rows)
+    Path("all.csv").write_text("x;y\n007;a\n;b\n7;c\n")
+    codes = rs.values("7", "007", null=True)
+    assert one(codes, "codes-*.csv") == one(codes, "all.csv") == [1, 1, 1]
+
+
+def test_duckdb_relations(one):
+    relation = duckdb.sql("SELECT range % 3 AS x, 'y' AS y FROM range(7)")
+    assert one(rs.integers(0, 2), relation) == [3, 2, 2]
 
 
 def test_numbers_and_other_values(one):
@@ -200,10 +271,13 @@ def test_twice_the_same_column(one):
 def test_what_is_no_data(one):
     with pytest.raises(rs.Error, match="rows cannot be read from builtins.dict; pass a pandas"):
         one(rs.integers(0, 2), {"x": [1]})
-    with pytest.raises(rs.Error, match="LazyFrame has no rows yet; pass its collect"):
-        one(rs.integers(0, 2), pl.LazyFrame({"x": [1]}))
-    with pytest.raises(rs.Error, match="nowhere.csv: no such file"):
-        one(rs.integers(0, 2), "nowhere.csv")
+    with pytest.raises(rs.Error, match="an iterable of int; pass DataFrames"):
+        one(rs.integers(0, 2), (k for k in [1, 2]))
+    with pytest.raises(rs.Error, match="there are no batches"):
+        one(rs.integers(0, 2), iter([]))
+    for path in ("nowhere.csv", "nowhere-*.csv"):
+        with pytest.raises(FileNotFoundError, match="no such file"):
+            one(rs.integers(0, 2), path)
 
 
 def test_a_stream_that_fails(one):

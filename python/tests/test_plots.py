@@ -32,21 +32,71 @@ def test_equal_errors_look_equal():
     assert high > 5 * low
 
 
-def test_table(release):
-    ax = release.plot("age", confidence=0.9, answers="cells")
-    table = release.table("age", confidence=0.9, answers="cells")
-    line, _, (bars,) = ax.containers[0]
-    assert np.allclose(line.get_ydata(), table["estimate"])
-    ends = np.array([segment[:, 1] for segment in bars.get_segments()])
+def heatmap_of(ax):
+    """What the colours show, and which cells are grey."""
+    colours, grey = ax.images
+    return np.asarray(colours.get_array()), ~np.ma.getmaskarray(grey.get_array())
+
+
+def labels_of(axis):
+    return [label.get_text() for label in axis.get_ticklabels()]
+
+
+def test_one_attribute(release):
+    """Bars at their labels, with the intervals as error bars."""
+    ax = release.plot("education", confidence=0.9)
+    table = release.table("education", confidence=0.9)
+    assert np.allclose([bar.get_height() for bar in ax.patches], table["estimate"])
+    assert np.allclose([bar.get_x() + bar.get_width() / 2 for bar in ax.patches], range(7))
+    [segments] = [c.get_segments() for c in ax.collections]
+    ends = np.array([segment[:, 1] for segment in segments])
     assert np.allclose(ends, table[["ci_lower", "ci_upper"]])
+    assert labels_of(ax.xaxis) == [*table["education"].iloc[:-1], "null"]
     assert ax.get_title() == "90 % intervals"
+    many = release.plot("age", answers="cells")
+    assert len(many.patches) == 100
+    assert labels_of(many.xaxis)[:2] == ["0", "9"]
 
 
-def test_two_attributes(release):
+@pytest.mark.parametrize("order", [("sex", "income"), ("income", "sex")])
+def test_two_attributes(release, order):
+    """Every cell is where its labels are."""
     figure, mine = pyplot.subplots()
-    ax = release.plot("sex", "income", ax=mine)
+    ax = release.plot(*order, ax=mine)
     assert ax is mine
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["female", "male"]
-    assert ax.get_xlabel() == "income"
-    with pytest.raises(rs.Error, match="one attribute or two, not of 0"):
+    shown, grey = heatmap_of(ax)
+    table = release.table(*order)
+    rows, columns = labels_of(ax.yaxis), labels_of(ax.xaxis)
+    assert (ax.get_ylabel(), ax.get_xlabel()) == order
+    for _, row in table.iterrows():
+        place = rows.index(row[order[0]]), columns.index(row[order[1]])
+        assert shown[place] == row["estimate"]
+        assert grey[place] == (row["ci_lower"] <= 0 <= row["ci_upper"])
+    assert grey.sum() < grey.size
+
+
+def test_three_attributes(people, domain):
+    release = rs.plan(domain, marginals=3, rho=0.5).measure(people, ledger="a.ledger")
+    figure = release.plot("sex", "education", "income").figure
+    pictures = [ax for ax in figure.axes if ax.images and ax.get_title()]
+    assert [ax.get_title() for ax in pictures] == ["sex: female", "sex: male"]
+    for ax, estimates in zip(pictures, release.estimates("sex", "education", "income"), strict=True):
+        assert np.array_equal(heatmap_of(ax)[0], estimates)
+    with pytest.raises(rs.InputError, match="put the attribute with the fewest labels first"):
+        release.plot("age", "sex", "income")
+
+
+def test_ranges(people):
+    domain = rs.Domain(age=rs.integers(0, 9, queries="range", outside="clamp"), sex=["female", "male"])
+    release = rs.plan(domain, marginals="<=2", rho=0.5).measure(people, ledger="a.ledger")
+    shown, _ = heatmap_of(release.plot("age"))
+    assert shown[2, 5] == pytest.approx(release.query(age=(2, 5)).value)
+    assert np.isnan(shown[5, 2])
+    with pytest.raises(rs.InputError, match="too many to show beside another attribute"):
+        release.plot("age", "sex")
+    assert heatmap_of(release.plot("age", "sex", answers="cells"))[0].shape == (10, 2)
+
+
+def test_messages(release):
+    with pytest.raises(rs.InputError, match="one to three attributes, not of 0"):
         release.plot()

@@ -115,8 +115,8 @@ def test_interrupted_in_each_phase(phase, to):
         if now == phase:
             os.kill(os.getpid(), signal.SIGINT)
 
-    domain = rs.Domain({f"c{k}": rs.size(60) for k in range(7)})
-    rows = pa.table({f"c{k}": np.arange(3_000_000) % 60 for k in range(7)})
+    domain = rs.Domain({f"c{k}": rs.size(80) for k in range(7)})
+    rows = pa.table({f"c{k}": np.arange(3_000_000) % 80 for k in range(7)})
     plan = rs.plan(domain, marginals="<=3", rho=1)
     with pytest.raises(KeyboardInterrupt) as stopped:
         plan.measure(rows, ledger="a.ledger", to=to, progress=show)

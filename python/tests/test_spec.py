@@ -214,6 +214,43 @@ MATRICES = [
 ]
 
 
+class TestTables:
+    @pytest.mark.parametrize(
+        ("tables", "meant"),
+        [
+            (["total"], [()]),
+            ("total", [()]),
+            ([[]], [()]),
+            (["total", "a", ["b", "a"]], [(), ("a",), ("a", "b")]),
+            (["a, b", " c"], [(" c",), ("a", "b")]),
+            ({"total": 2, ("a",): 1, "b,a": 3}, [(), ("a",), ("a", "b")]),
+        ],
+    )
+    def test_a_text_is_as_in_spec_files(self, tables, meant):
+        spec = rs.Spec(rs.Domain({"a": 3, "b": 2, " c": 2}), tables=tables, rho=1)
+        assert sorted(spec.tables) == sorted(meant)
+        assert_both_ways(spec)
+
+    def test_the_name_of_an_attribute_is_one(self):
+        domain = rs.Domain({"a": 3, "b": 2, "a,b": 2, "total": 4})
+        spec = rs.Spec(domain, tables=["a,b", "total"], rho=1)
+        assert spec.tables == [("a,b",), ("total",)]
+        assert_both_ways(spec)
+
+    def test_of_a_file(self):
+        """A file with such texts can be changed."""
+        Path("spec.toml").write_text(
+            '[attributes.a]\nsize = 3\n[attributes.b]\nsize = 2\n[workload]\ntables = ["total", "a,b"]\n'
+        )
+        assert rs.Spec.read("spec.toml").replace(rho=2).tables == [(), ("a", "b")]
+
+    def test_a_release_of_the_total(self):
+        plan = rs.plan(rs.Domain(a=3), tables=["total"], rho=1)
+        release = plan.measure(pd.DataFrame({"a": [0, 1, 1]}), ledger="a.ledger")
+        assert list(release.tables()) == [()]
+        assert release.table()["estimate"].iloc[0] == release.query().value
+
+
 class TestMatricesThatAreRefused:
     @pytest.mark.parametrize(("matrix", "message"), MATRICES)
     def test_queries(self, matrix, message):
@@ -287,6 +324,9 @@ def spec_of(**arguments):
         (lambda: spec_of(marginals=3), "marginals: there are no 3-way marginals of 2 attributes"),
         (lambda: spec_of(marginals=[1]), "marginals: expected a number"),
         (lambda: spec_of(tables=[["c"]]), "tables: "),
+        (lambda: spec_of(tables=["c"]), "tables: there is no attribute 'c'"),
+        (lambda: spec_of(tables=[["total"]]), "tables: there is no attribute 'total'"),
+        (lambda: spec_of(tables=["a,a"]), "tables: attribute 'a' is twice in one marginal"),
         (lambda: spec_of(tables=[["a", "a"]]), "tables: attribute 'a' is twice in one marginal"),
         (lambda: spec_of(tables=[[1]]), "tables: expected a text, found 1"),
         (lambda: spec_of(tables=[]), "tables: the workload is empty"),
@@ -319,6 +359,21 @@ def test_messages_name_the_argument(make, message):
 
 
 class TestReadFromAFile:
+    def test_comments_stay_where_nothing_is_changed(self):
+        text = '# ours\n[attributes.a]\nsize = 3  # cells\n[workload]\nmarginals = 1\n'
+        Path("spec.toml").write_text(text)
+        Path("with.toml").write_text(text + '[data]\nsource = "a.csv"\n')
+        Path("other").mkdir()
+        for name in ("again.toml", "other/again.toml"):
+            rs.Spec.read("spec.toml").save(name)
+            assert Path(name).read_text() == text
+        rs.Spec.read("with.toml").save("again.toml")
+        assert Path("again.toml").read_text() == Path("with.toml").read_text()
+        rs.Spec.read("with.toml").save("other/again.toml")
+        assert 'source = "../a.csv"' in Path("other/again.toml").read_text()
+        rs.Spec.read("spec.toml").replace(rho=2).save("again.toml")
+        assert "rho = 2" in Path("again.toml").read_text()
+
     def test_a_draft_stays_one(self):
         """Whatever is changed, a domain that was read from the data is not measured."""
         Path("draft.toml").write_text(

@@ -1,4 +1,4 @@
-"""Private-PGM takes what a release exports, and fits it."""
+"""Private-PGM takes what a release exports, and synthetic data is near the release."""
 
 from __future__ import annotations
 
@@ -50,20 +50,59 @@ def test_measurements_are_of_the_truth(measured, truth, form):
     assert 0.15 < (z**2).mean() < 4
 
 
-@pytest.mark.parametrize("form", ["residuals", "marginals"])
-def test_synthetic_data(measured, truth, form):
-    sizes = measured.plan.sizes
-    domain = mbi.Domain(tuple(sizes), tuple(sizes.values()))
-    model = mbi.estimation.MirrorDescent().estimate(
-        domain, measured.linear_measurements(form), known_total=measured.query().value, iters=400
-    )
-    synthetic = model.synthetic_data(rows=len(truth))
-    for pair in itertools.combinations(sizes, 2):
-        ours = np.asarray(synthetic.project(pair).datavector())
-        theirs = np.asarray(factor(truth, pair, sizes).values).ravel()
-        assert abs(ours - theirs).sum() / 2 / len(truth) < 0.05
+@pytest.fixture(scope="module")
+def synthetic(measured):
+    return measured.synthetic()
+
+
+class TestSynthetic:
+    def test_it_converges(self, measured, synthetic):
+        """The tables are as near as the noise lets them be; a short fit says that it is not."""
+        assert synthetic.converged
+        assert synthetic.model_rms < 1
+        assert synthetic.distances["table"].tolist() == ["total", "a", "b", "c", "a x b", "a x c", "b x c"]
+        assert synthetic.distances["rms"].max() < 3
+        short = measured.synthetic(max_iterations=5)
+        assert not short.converged
+        assert short.model_rms > 3 * synthetic.model_rms
+        assert "did not converge" in repr(short)
+
+    def test_distances_are_of_the_rows(self, measured, synthetic):
+        counts = synthetic.frame.groupby(["a", "b"]).size().unstack(fill_value=0)
+        counts = counts.reindex(index=range(6), columns=range(5), fill_value=0).to_numpy()
+        total = measured.query().value
+        z = (counts * total / counts.sum() - measured.estimates("a", "b", answers="cells")) / np.sqrt(
+            measured.variances("a", "b", answers="cells")
+        )
+        told = synthetic.distances.set_index("table").loc["a x b"]
+        assert told["rms"] == pytest.approx(np.sqrt((z**2).mean()))
+        assert told["max"] == pytest.approx(abs(z).max())
+
+    def test_it_is_like_the_truth(self, truth, synthetic):
+        for pair in itertools.combinations(truth, 2):
+            ours = synthetic.frame.groupby(list(pair)).size()
+            theirs = truth.groupby(list(pair)).size()
+            apart = abs(ours.sub(theirs, fill_value=0)).sum() / 2 / len(truth)
+            assert apart < 0.05
+            assert abs(ours.sub(theirs.sample(frac=1, random_state=1).set_axis(theirs.index), fill_value=0)).sum() > 0.05
+
+    def test_labels_are_decoded(self):
+        frame = pd.DataFrame({"sex": ["f", "m", None] * 200, "day": ["2013-01-05", "2013-02-01", "2013-02-02"] * 200})
+        domain = rs.Domain(sex=rs.values("f", "m", null=True), day=rs.dates("2013-01-01", "2013-02-28", every="month"))
+        release = rs.plan(domain, marginals=2, rho=5).measure(frame, ledger="a.ledger")
+        made = release.synthetic(300).frame
+        assert len(made) == 300
+        assert made["sex"].isna().sum() == pytest.approx(100, abs=15)
+        assert made.loc[made["sex"] == "f", "day"].eq(pd.Timestamp("2013-01-01")).mean() > 0.9
 
 
 def test_messages(measured):
     with pytest.raises(rs.Error, match="form 'tables' is not known; choose residuals or marginals"):
         measured.linear_measurements("tables")
+    for argument, message in (
+        ({"rows": 0}, "rows is 0; give at least 1"),
+        ({"tolerance": 2}, "tolerance is 2"),
+        ({"max_iterations": 0}, "max_iterations is 0"),
+    ):
+        with pytest.raises(rs.InputError, match=message):
+            measured.synthetic(**argument)

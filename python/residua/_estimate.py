@@ -1,0 +1,118 @@
+"""Estimates with their error bars, and what two of them say together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from residua import _residua
+from residua._plain import number
+
+if TYPE_CHECKING:
+    from residua._release import Release
+
+
+class Interval(NamedTuple):
+    """The two ends of a confidence interval.
+
+    >>> import residua as rs
+    >>> rs.Interval(1.0, 2.0).upper
+    2.0
+    """
+
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An unbiased estimate, which may be negative, and its exact standard deviation.
+
+    Two estimates of one release share noise, so the error of their difference does not follow from
+    the two standard deviations. Use :meth:`Release.compare`. An estimate that :meth:`Release.query`
+    made knows its `question` and its `release`.
+
+    >>> import residua as rs
+    >>> [round(end, 3) for end in rs.Estimate(100.0, 10.0).interval(0.95)]
+    [80.4, 119.6]
+    """
+
+    value: float
+    std_dev: float
+    question: Any = field(default=None, repr=False, compare=False)
+    half_step: float = field(default=0.0, repr=False, compare=False)
+    release: Release | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def variance(self) -> float:
+        """The square of the standard deviation.
+
+        >>> import residua as rs
+        >>> rs.Estimate(100.0, 10.0).variance
+        100.0
+        """
+        return self.std_dev**2
+
+    def interval(self, confidence: float = 0.95) -> Interval:
+        """The interval that contains the true number with this probability.
+
+        >>> import residua as rs
+        >>> rs.Estimate(0.0, 1.0).interval(0.6827).upper.__round__(3)
+        1.0
+        """
+        factor = _residua.quantile(number(confidence, "confidence"))
+        half = factor * self.std_dev
+        if self.half_step > 0:  # noise of releases of residua up to 0.4 may be coarse
+            half += _residua.interval_widening(factor, self.variance, self.half_step)
+        return Interval(self.value - half, self.value + half)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two estimates, with the noise that they share taken into account.
+
+    `ratio` is an interval for the first divided by the second; None if the second is too close to 0
+    for its noise. Made by :meth:`Release.compare`.
+
+    >>> import residua as rs
+    >>> rs.Comparison.__dataclass_fields__.keys() >= {"difference", "ratio"}
+    True
+    """
+
+    first: Estimate
+    second: Estimate
+    covariance: float
+    correlation: float
+    difference: Estimate
+    sum: Estimate
+    ratio: Interval | None
+
+
+def covariance(first: Estimate, second: Estimate) -> float:
+    """Of two estimates that queries made. The noise of different releases is independent, whether
+    they are of the same data or not."""
+    a, b = first.release, second.release
+    if a is None or b is None:
+        raise _residua.InputError("this estimate was not made by query; ask by a text or by terms")
+    if not a._release.is_same(b._release):
+        return 0.0
+    return float(a._release.covariance(a._worded(first.question), a._worded(second.question)))
+
+
+def compare(first: Estimate, second: Estimate, confidence: float) -> Comparison:
+    shared = covariance(first, second)
+    ratio = _residua.ratio(
+        (first.value, first.variance), (second.value, second.variance), shared, confidence
+    )
+    half_step = first.half_step + second.half_step
+    spread = max(0.0, first.variance + second.variance - 2 * shared) ** 0.5
+    both = max(0.0, first.variance + second.variance + 2 * shared) ** 0.5
+    return Comparison(
+        first,
+        second,
+        shared,
+        shared / (first.std_dev * second.std_dev),
+        Estimate(first.value - second.value, spread, half_step=half_step),
+        Estimate(first.value + second.value, both, half_step=half_step),
+        Interval(*ratio) if ratio else None,
+    )
