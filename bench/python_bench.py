@@ -65,7 +65,7 @@ def python_path(spec, table, ledger):
     """What a person types, with DataFrames to look at."""
     plan, planning = timed(lambda: rs.plan(spec))
     release, measuring = timed(lambda: plan.measure(table, ledger=ledger, progress=False))
-    cells, reading = timed(lambda: sum(len(frame) for _, frame in release.tables()))
+    cells, reading = timed(lambda: sum(len(frame) for _, frame in release.tables().items()))
     return {"plan": planning, "measure": measuring, "read": reading, "cells": cells}
 
 

@@ -1,4 +1,4 @@
-"""A whole release of data of Adult's size: each step beside its limit, and the tables beside other writers.
+"""A whole release of data of Adult's size: each step beside its limit, and its files beside other writers.
 
     build/python-test/bin/python bench/release_bench.py
 
@@ -29,6 +29,7 @@ NUMBERS = 8
 ROWS = 48_842
 ROOT = Path(__file__).resolve().parents[1]
 RESIDUA = ROOT / "build" / "release" / "residua"
+MEASUREMENT_PATH = ROOT / "build" / "release" / "bench" / "measurement_path"
 LIBDUCKDB = ROOT / "build" / "duckdb" / "libduckdb.so"
 # A small process starts each command: what it holds would count as its child's.
 METER = """
@@ -128,16 +129,30 @@ def duckdb_one(folder, out, how):
     return lambda: duckdb.run(f"COPY t TO '{out}' ({how})")
 
 
+def measured_integers(folder):
+    return pa.table({"value": pq.read_table(folder / "m.parquet", columns=["value"])["value"].combine_chunks()})
+
+
 def pyarrow_measuring(folder, out):
     """Reads the rows, and writes as many integers as are measured."""
-    values = pq.read_table(folder / "m.parquet", columns=["values"])["values"].combine_chunks().flatten()
-    table = pa.table({"values": values})
+    table = measured_integers(folder)
 
     def work():
         pa.csv.read_csv(folder / "people.csv")
         pq.write_table(table, out, use_dictionary=False)
 
     return work
+
+
+def pyarrow_integers(folder, out, **settings):
+    table = measured_integers(folder)
+    return lambda: pq.write_table(table, out, **settings)
+
+
+def pyarrow_reading(folder, out):
+    """The integers, from a file that pyarrow wrote with its defaults."""
+    pq.write_table(measured_integers(folder), out)
+    return lambda: pq.read_table(out)
 
 
 OTHERS = {
@@ -148,7 +163,12 @@ OTHERS = {
     "pyarrow, one Parquet file per table, told what to encode": lambda folder, out: pyarrow_many(folder, out, True),
     "DuckDB, one CSV file": lambda folder, out: duckdb_one(folder, out, "FORMAT csv"),
     "pyarrow, rows read and integers written": pyarrow_measuring,
-    "pyarrow, measurements read": lambda folder, out: lambda: pq.read_table(folder / "m.parquet"),
+    "pyarrow, measurements read": lambda folder, out: lambda: pq.read_table(folder / "m.parquet", columns=["value"]),
+    "pyarrow, the same integers written": pyarrow_integers,
+    "pyarrow, the same integers written, plain": lambda folder, out: pyarrow_integers(
+        folder, out, use_dictionary=False, compression="none"
+    ),
+    "pyarrow, the same integers read": pyarrow_reading,
 }
 
 
@@ -176,11 +196,20 @@ def residua_commands(folder, out):
         "residua plan": [RESIDUA, "plan", folder / "people.toml", "-o", out],
         "residua measure": [RESIDUA, "measure", folder / "plan.json", "-o", out, "--ledger", folder / "new.ledger"],
         "residua verify": [RESIDUA, "verify", folder / "m.parquet"],
+        "residua query": [RESIDUA, "query", folder / "m.parquet", 'c0=30 c1=3 c13="value 1"'],
         "residua tables --one-file": tables("--one-file"),
         "residua tables --format parquet": tables("--format", "parquet"),
         "residua tables": tables(),
         "residua tables --digits full": tables("--digits", "full"),
         "residua release": [RESIDUA, "release", folder / "people.toml", "-o", out, "--yes", "--ledger", folder / "new.ledger"],
+    }
+
+
+def library_calls(folder, out):
+    """These print their own seconds, as the other writers do."""
+    return {
+        "residua, measurements written": [MEASUREMENT_PATH, folder / "m.parquet", out],
+        "residua, measurements read": [MEASUREMENT_PATH, folder / "m.parquet"],
     }
 
 
@@ -196,7 +225,8 @@ def measure(folder, num_runs):
     """The seconds of everything, and the bytes that each left."""
     out = folder / "out"
     commands = residua_commands(folder, out)
-    seconds = {name: [] for name in [*commands, *OTHERS]}
+    calls = library_calls(folder, out)
+    seconds = {name: [] for name in [*commands, *calls, *OTHERS]}
     sizes = {}
     for _ in range(num_runs):
         for name in seconds:
@@ -204,6 +234,8 @@ def measure(folder, num_runs):
                 remove(path)
             if name in commands:
                 seconds[name].append(run(sys.executable, "-c", METER, *commands[name]))
+            elif name in calls:
+                seconds[name].append(run(*calls[name]))
             else:
                 seconds[name].append(run(sys.executable, __file__, "--folder", folder, "--other", name))
             files = [path for path in (out.rglob("*") if out.is_dir() else [out]) if path.is_file()]
@@ -219,7 +251,10 @@ def print_steps(seconds):
     limits = {
         "residua plan": ["residua --version"],
         "residua measure": [measuring],
-        "residua verify": ["pyarrow, measurements read"],
+        "residua, measurements written": ["pyarrow, the same integers written"],
+        "residua, measurements read": ["pyarrow, the same integers read"],
+        "residua verify": ["pyarrow, the same integers read"],
+        "residua query": ["residua --version"],
         "residua tables --one-file": [one],
         "residua tables --format parquet": [many],
         "residua tables": [many],
@@ -232,14 +267,14 @@ def print_steps(seconds):
         wall, processors = seconds[name]
         least_wall, least_processors = (sum(seconds[part][k] for part in limit) for k in (0, 1))
         print(
-            f"| `{name}` | {wall:.2f} ({processors:.2f}) | {'; '.join(limit)} "
+            f"| {name} | {wall:.2f} ({processors:.2f}) | {'; '.join(limit)} "
             f"| {least_wall:.2f} ({least_processors:.2f}) | {processors / least_processors:.2f} |"
         )
 
 
 def print_writers(seconds, sizes):
-    print("\n| tables written by | seconds (of all processors) | MB |\n|---|---|---|")
-    for name in [name for name in seconds if "tables" in name or "file" in name]:
+    print("\n| files written by | seconds (of all processors) | MB |\n|---|---|---|")
+    for name in [name for name in seconds if "tables" in name or "file" in name or "written" in name]:
         wall, processors = seconds[name]
         print(f"| {name} | {wall:.2f} ({processors:.2f}) | {sizes[name]:.0f} |")
 

@@ -31,3 +31,4 @@ python3 "$compare" "$residua" release/measurements.parquet people.csv \
   'age=18..30 sex=female' 'district=N1|N2|N3 occupation=health' 'income=40000..'
 echo
 echo 'Everything is in build/demo/release: read summary.md first; tables/ has one CSV file per table.'
+echo "To look at it, open this page in a browser: file://$PWD/release/index.html"

@@ -1,12 +1,10 @@
 #!/usr/bin/env bash
-# Installs the Python package, as this tree has it, into its test environment build/python-test.
+# Makes the wheel of the Python package, as users get it, and installs it into its test environment build/python-test.
 # The library's objects come from ccache where the release build has compiled them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/python_env.sh
-if ! build/python-test/bin/pip install --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall --verbose . \
-  > build/python_install.log 2>&1; then
-  tail -n 60 build/python_install.log >&2
-  echo "install_python: the package cannot be built; the whole log is build/python_install.log" >&2
-  exit 1
-fi
+is_later=$(build/python-test/bin/python -c 'import sys; print(int(sys.version_info >= (3, 12)))')
+if [ "$is_later" = 1 ]; then version=3.12 tag=cp312; else version=3.11 tag=cp311; fi
+scripts/wheels.sh "$version" > /dev/null
+build/python-test/bin/pip install --disable-pip-version-check --quiet --no-deps --force-reinstall build/wheels/residua-*-"$tag"-*.whl

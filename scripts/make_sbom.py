@@ -19,7 +19,7 @@ LICENSES = {
     "libc6": "LGPL-2.1-or-later", "libcrypt1": "LGPL-2.1-or-later", "libgcc-s1": "GPL-3.0-or-later WITH GCC-exception-3.1",
     "libstdc++6": "GPL-3.0-or-later WITH GCC-exception-3.1", "libgmp10": "LGPL-3.0-or-later OR GPL-2.0-or-later",
     "libmpfr6": "LGPL-3.0-or-later", "libfmt9": "MIT", "libtbb12": "Apache-2.0", "libtbbmalloc2": "Apache-2.0",
-    "libssl3": "Apache-2.0", "libsqlite3-0": "blessing", "libtomlplusplus3": "MIT",
+    "libssl3": "Apache-2.0", "libsqlite3-0": "blessing", "libtomlplusplus3": "MIT", "zlib1g": "Zlib",
     "libeigen3-dev": "MPL-2.0", "nlohmann-json3-dev": "MIT", "libcli11-dev": "BSD-3-Clause",
     "g++-12": "GPL-3.0-or-later",
 }

@@ -5,11 +5,14 @@ cd "$(dirname "$0")/.."
 
 packages=(
   g++ cmake make ninja-build ccache pkg-config python3 python3-dev python3-venv binutils
-  libeigen3-dev libgmp-dev libmpfr-dev libssl-dev libtbb-dev libsqlite3-dev
+  libeigen3-dev libgmp-dev libmpfr-dev libssl-dev libtbb-dev libsqlite3-dev zlib1g-dev
   libtomlplusplus-dev nlohmann-json3-dev libcli11-dev libfmt-dev libgtest-dev libbenchmark-dev
 )
+if [ "${1:-}" = test ]; then packages+=(postgresql r-base-core); fi
 if [ "${1:-}" = lint ]; then packages+=(clang-format clang-tidy); fi
 if [ "${1:-}" = fuzz ]; then packages+=(clang-14 libclang-rt-14-dev); fi
+if [ "${1:-}" = wasm ]; then packages+=(emscripten libboost-dev); fi
+if [ "${1:-}" = web ]; then packages+=(chromium fonts-dejavu-core); fi
 if [ "${1:-}" = valgrind ]; then packages+=(valgrind); fi
 
 missing=()
