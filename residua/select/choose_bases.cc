@@ -150,10 +150,20 @@ ResidualBasis Draft(const BasisType& type, const Strategy& strategy) {
   return basis;
 }
 
-// What is chosen, in integers of that scale.
-ResidualBasis RoundedTo(int scale_bits, const BasisType& type) {
-  return BasisFromMatrix(*type.attribute,
-                         RoundBasis(*type.space, type.factor, std::ldexp(1, scale_bits)));
+// What is chosen, in integers of that scale. None if they are too coarse for queries that nearly
+// depend on one another, and finer ones can be had.
+std::optional<ResidualBasis> RoundedTo(int scale_bits, const BasisType& type) {
+  try {
+    return BasisFromMatrix(*type.attribute,
+                           RoundBasis(*type.space, type.factor, std::ldexp(1, scale_bits)));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kRefused) throw;
+  }
+  if (scale_bits < kMostScaleBits) return {};
+  Fail(ErrorKind::kBadInput,
+       "the queries of attribute '{}' nearly depend on one another, so that no basis can tell them "
+       "apart; write their entries with fewer digits, or leave one out",
+       type.attribute->name);
 }
 
 int CountOf(std::span<const int> orbit, int attribute_class) {
@@ -209,7 +219,7 @@ class Search {
       bases_.push_back(IdentityBasis((*problem.domain)[members.front()].size));
     }
     for (const BasisType& type : types_) {
-      if (type.solver == nullptr) Put(type, RoundedTo(kMostScaleBits, type));
+      if (type.solver == nullptr) Put(type, *RoundedTo(kMostScaleBits, type));
     }
   }
 
@@ -346,6 +356,16 @@ class Search {
     return least_loss;
   }
 
+  // Whether that scale is fine enough for a basis at all.
+  bool PutRounded(int scale_bits) {
+    for (const BasisType& type : types_) {
+      const std::optional<ResidualBasis> basis = RoundedTo(scale_bits, type);
+      if (!basis) return false;
+      Put(type, *basis);
+    }
+    return true;
+  }
+
   std::vector<ResidualBasis> Rounded() {
     const double exact_loss = problem_.solve(bases_).loss;
     size_t largest_order = 1;
@@ -360,13 +380,12 @@ class Search {
     const int first_bits =
         large ? std::clamp(roomy_bits, kLeastScaleBits, kLargeScaleBits) : kLeastScaleBits;
     for (int bits = first_bits;;) {
-      for (const BasisType& type : types_) Put(type, RoundedTo(bits, type));
-      const double loss = problem_.solve(bases_).loss;
       const double goal = bits < roomy_bits ? kRoundingGoal : kRoundingLoss;
-      const double excess = loss / exact_loss - 1;
+      double excess = std::numeric_limits<double>::infinity();
+      if (PutRounded(bits)) excess = problem_.solve(bases_).loss / exact_loss - 1;
       if (excess <= goal || bits == kMostScaleBits) return bases_;
       // The excess falls with the square of the scale, about.
-      const double missing = std::floor(std::log2(excess / goal) / 2);
+      const double missing = std::min(std::floor(std::log2(excess / goal) / 2), 8.0);
       bits = std::min(kMostScaleBits, bits + std::clamp(static_cast<int>(missing), 1, 8));
     }
   }
