@@ -29,7 +29,7 @@ constexpr int64_t kMostWeighted = 256;
 // What sums of positive terms may be wrong by, millions of them; see docs/lower_bound.md.
 constexpr double kRoundingMargin = 1e-9;
 // Trade-offs in quarters: the steps of the search, and its ends.
-constexpr int kSteps[] = {4, 2};
+constexpr int kSteps[] = {4, 2, 1};
 constexpr int kLeastQuarter = -8;
 constexpr int kMostQuarter = 32;
 // Work for blocks, as SymmetricBlocks counts it: a tenth of a second or so, each.
