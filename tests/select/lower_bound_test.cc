@@ -139,6 +139,24 @@ TEST(LowerBoundTest, OfTheLargestVarianceIsNeverAboveTheBruteForceOptimum) {
   }
 }
 
+// About a hundred cells, and tables that make products of weights lose up to 5 %.
+TEST(LowerBoundTest, OfTheLargestVarianceIsNearTheOptimumOfAHundredCells) {
+  std::vector<Attribute> attributes = ParseDomain("2,3,8,2:range").attributes();
+  for (const size_t i : {1, 2}) {
+    const int64_t size = attributes[i].size;
+    attributes[i].queries = QueryKind::kHierarchy;
+    attributes[i].groups = {{"first", {0}}, {"last", {size - 2, size - 1}}};
+  }
+  const Domain domain(attributes);
+  const Workload workload = {ParseMarginalRules("1,4"), {{{0, 1}, 1}, {{0, 2}, 1}, {{1, 2, 3}, 1}}};
+  const Plan plan = PlanOf(domain, workload, "max-variance");
+  const oracle::OptimumBounds optimum = oracle::LeastMaxVariance(StackQueries(plan), 100);
+  const double bound = BoundOf(domain, workload, "max-variance");
+  EXPECT_LE(bound, optimum.upper);
+  EXPECT_GE(bound, 0.97 * optimum.lower);
+  EXPECT_GE(plan.loss, optimum.lower * (1 - 1e-9));
+}
+
 // The paper prints 7.158 for this workload at privacy cost 1: nothing can reach that.
 TEST(LowerBoundTest, RulesOutThePapersLargestVarianceOfPrefixSums) {
   const Domain cps = ParseDomain("100:prefix,50:prefix,7,4,2");
