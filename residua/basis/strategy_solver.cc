@@ -360,7 +360,8 @@ Strategy StrategySolver::Solve(double trade_off, double tolerance, int max_itera
     VectorXd point(num_cells + log_weight_.size());
     point << log_lambda_, log_weight_;
     VectorXd step(point.size());
-    step.head(num_cells) = (at.diagonal / mean).array().log();
+    // Where the basis is orthogonal, a cell that no query sees beside the total costs nothing.
+    step.head(num_cells) = (at.diagonal / mean).array().max(std::exp(kLeastLogMultiplier)).log();
     if (max) step.tail(log_weight_.size()) = (at.variance / weight_.dot(at.variance)).array().log();
     const double gap = at.upper_bound / at.lower_bound - 1;
     if (gap < best_gap) {

@@ -19,9 +19,12 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// Of the stack, times its columns again: the work of a step.
-constexpr double kMostStackWork = 2e6;
-constexpr int kDenseSteps = 200;
+// A step is the stack times its columns again, and eigenvalues of about ten times their cube; all
+// steps together take half a second at most.
+constexpr double kMostStackWork = 2e7;
+constexpr double kEigenWork = 10;
+constexpr double kMostDenseWork = 8e8;
+constexpr double kDenseSteps = 200;
 constexpr double kDenseTolerance = 1e-3;
 // Every query keeps a share, so that those that vanished can come back.
 constexpr double kLeastShare = 1e-9;
@@ -98,8 +101,12 @@ double DenseMaxVarianceBound(const Domain& domain, const Workload& workload,
   // Of the eigenvalues below, relative to their sum.
   const double error = 16 * static_cast<double>(stack.rows() + stack.cols()) *
                        std::numeric_limits<double>::epsilon();
+  const auto num_records = static_cast<double>(stack.cols());
+  const double work =
+      num_records * num_records * (static_cast<double>(stack.rows()) + kEigenWork * num_records);
+  const auto num_steps = static_cast<int>(std::min(kDenseSteps, kMostDenseWork / work));
   double bound = 0;
-  for (int step = 0; step < kDenseSteps; ++step) {
+  for (int step = 0; step < num_steps; ++step) {
     const MatrixXd scaled = stack * record.cwiseSqrt().asDiagonal();
     const MatrixXd weighted = query.cwiseSqrt().asDiagonal() * scaled;
     const SymmetricEigen eigen = EigenOf(TransposedProduct(weighted, weighted));

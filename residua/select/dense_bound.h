@@ -15,6 +15,6 @@ namespace residua {
 // the stack is large. At most half a second.
 double DenseMaxVarianceBound(const Domain& domain, const Workload& workload,
                              const Objective& objective);
-inline constexpr int64_t kMostRecords = 64;
+inline constexpr int64_t kMostRecords = 160;
 
 }  // namespace residua

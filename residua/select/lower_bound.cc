@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -28,7 +29,7 @@ constexpr int64_t kMostWeighted = 256;
 // What sums of positive terms may be wrong by, millions of them; see docs/lower_bound.md.
 constexpr double kRoundingMargin = 1e-9;
 // Trade-offs in quarters: the steps of the search, and its ends.
-constexpr int kSteps[] = {4, 2};
+constexpr int kSteps[] = {4, 2, 1};
 constexpr int kLeastQuarter = -8;
 constexpr int kMostQuarter = 32;
 // Work for blocks, as SymmetricBlocks counts it: a tenth of a second or so, each.
@@ -240,11 +241,22 @@ class BoundSearch {
     }
   }
 
+  // Of the weight that a table has by itself: shares of it are what the norm looks at.
+  double LogUnit(size_t j) const {
+    return IsMax() ? std::log(weights_.importance[j])
+                   : std::log(weights_.total_importance[j]) / objective_.p;
+  }
+
   std::vector<double> NormalisedWeights() {
     std::vector<double> weight(log_weight_.size());
     const double largest = *std::max_element(log_weight_.begin(), log_weight_.end());
+    double largest_share = -std::numeric_limits<double>::infinity();
     for (size_t j = 0; j < weight.size(); ++j) {
-      log_weight_[j] = std::max(log_weight_[j] - largest, kLeastLogShare);
+      log_weight_[j] -= largest;
+      largest_share = std::max(largest_share, log_weight_[j] - LogUnit(j));
+    }
+    for (size_t j = 0; j < weight.size(); ++j) {
+      log_weight_[j] = std::max(log_weight_[j], LogUnit(j) + largest_share + kLeastLogShare);
       weight[j] = std::exp(log_weight_[j]);
     }
     double norm = 0;
@@ -368,6 +380,7 @@ class BoundSearch {
 
 double LeastLossBound(const Domain& domain, const Workload& workload, const Objective& objective) {
   CheckWorkload(domain, workload);
+  if (WeightOutOfRange(workload) != nullptr) return 0;
   bool any_weights = false;  // of answers, other than equal ones
   bool too_large = false;
   for (const Attribute& attribute : domain.attributes()) {

@@ -8,6 +8,13 @@
 
 namespace residua {
 
+const WeightedMarginal* WeightOutOfRange(const Workload& workload) {
+  for (const WeightedMarginal& table : workload.marginals) {
+    if (!(table.weight >= kLeastTableWeight && table.weight <= kMostTableWeight)) return &table;
+  }
+  return nullptr;
+}
+
 TableWeights WeighTables(const WorkloadOrbits& workload,
                          const std::vector<ResidualBasis>& basis_of_class, Weighting weighting) {
   TableWeights weights;

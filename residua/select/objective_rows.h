@@ -9,6 +9,14 @@
 
 namespace residua {
 
+// Weights of tables that can be planned for: products with numbers of cells and variances, their
+// roots and their ratios stay within what doubles hold. Beyond, a table is all that matters, or
+// nothing.
+inline constexpr double kLeastTableWeight = 1e-30;
+inline constexpr double kMostTableWeight = 1e30;
+// A table of another weight; nullptr if there is none.
+const WeightedMarginal* WeightOutOfRange(const Workload& workload);
+
 // What a table of one workload orbit counts for. `num_tables` tables of `num_answers` cells each.
 struct TableWeights {
   std::vector<double> importance;        // of one table of the orbit

@@ -130,6 +130,16 @@ void CheckObjective(const Objective& objective) {
   }
 }
 
+void CheckWeights(const Domain& domain, const Workload& workload) {
+  const WeightedMarginal* table = WeightOutOfRange(workload);
+  if (table == nullptr) return;
+  Fail(
+      ErrorKind::kBadInput,
+      "the weight {} of marginal {} must be between {} and {}; a table that does not matter can be "
+      "left out",
+      table->weight, SetName(domain, table->attributes), kLeastTableWeight, kMostTableWeight);
+}
+
 Plan AssemblePlan(const SelectRequest& request, Problem problem, const NoiseSolution& solution,
                   const Budget& budget, RoundedNoise rounded) {
   Plan plan;
@@ -268,6 +278,8 @@ Plan Select(const SelectRequest& request) {
   CheckProtection(request.protection, request.domain);
   const auto* target = std::get_if<LossTarget>(&request.target);
   if (target != nullptr) CheckTarget(*target);
+  CheckWorkload(request.domain, request.workload);
+  CheckWeights(request.domain, request.workload);
   Problem problem = MakeProblem(request.protection, FindSymmetry(request.domain, request.workload));
   const bool max = request.objective.kind == Objective::Kind::kMaxVariance;
   AddBases(
@@ -317,6 +329,8 @@ Plan Select(const SelectRequest& request) {
 
 Plan SelectForLoss(const SelectRequest& request, const ConvexLoss& loss) {
   CheckProtection(request.protection, request.domain);
+  CheckWorkload(request.domain, request.workload);
+  CheckWeights(request.domain, request.workload);
   Problem problem =
       MakeProblem(request.protection, WithoutSymmetry(request.domain, request.workload));
   const auto* known_budget = std::get_if<Budget>(&request.target);

@@ -204,6 +204,32 @@ TEST(ChooseBasesTest, ObliqueIsNeverWorseThanOrthogonal) {
   }
 }
 
+// Beside the total no query sees the last cell, so that an orthogonal basis costs it nothing.
+TEST(ChooseBasesTest, OrthogonalBasesOfQueriesThatLeaveACellOut) {
+  Attribute sum;
+  sum.size = 5;
+  sum.queries = QueryKind::kCustom;
+  sum.custom = {3, {1, 1, 1, 1, 1, 0, 0, 0, 0, 0, -1, 1, 1, -1, 0}};
+  for (const char* objective : {"sum-variance", "max-variance"}) {
+    SelectRequest request =
+        Request(WithAttribute("2:prefix", sum), {{{Kind::kUpTo, 2}}, {}}, objective);
+    const double oblique = Select(request).loss;
+    request.basis = BasisKind::kOrthogonal;
+    EXPECT_LE(oblique, Select(request).loss * (1 + kRoundingLoss)) << objective;
+  }
+}
+
+// Two queries that differ in the seventh digit: a coarse basis cannot tell them apart, a finer can.
+TEST(ChooseBasesTest, QueriesThatNearlyDependOnOneAnother) {
+  Attribute custom;
+  custom.size = 2;
+  custom.queries = QueryKind::kCustom;
+  custom.custom = {2, {1, 1, 1.0000005, 1}};
+  const Plan plan = Select(Request(WithAttribute("3", custom), {{{Kind::kUpTo, 2}}, {}}));
+  EXPECT_NO_THROW(VerifyPlan(plan));
+  EXPECT_TRUE(std::isfinite(plan.loss));
+}
+
 TEST(ChooseBasesTest, AttributesWithTheSameQueriesShareABasisIfNothingIsGained) {
   // The weights split the two prefix attributes into classes of their own.
   const Plan plan =

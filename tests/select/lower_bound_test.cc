@@ -6,6 +6,7 @@
 #include <random>
 
 #include "residua/base/error.h"
+#include "residua/select/choose_bases.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/select.h"
 #include "residua/text/choice_text.h"
@@ -138,6 +139,24 @@ TEST(LowerBoundTest, OfTheLargestVarianceIsNeverAboveTheBruteForceOptimum) {
   }
 }
 
+// About a hundred cells, and tables that make products of weights lose up to 5 %.
+TEST(LowerBoundTest, OfTheLargestVarianceIsNearTheOptimumOfAHundredCells) {
+  std::vector<Attribute> attributes = ParseDomain("2,3,8,2:range").attributes();
+  for (const size_t i : {1, 2}) {
+    const int64_t size = attributes[i].size;
+    attributes[i].queries = QueryKind::kHierarchy;
+    attributes[i].groups = {{"first", {0}}, {"last", {size - 2, size - 1}}};
+  }
+  const Domain domain(attributes);
+  const Workload workload = {ParseMarginalRules("1,4"), {{{0, 1}, 1}, {{0, 2}, 1}, {{1, 2, 3}, 1}}};
+  const Plan plan = PlanOf(domain, workload, "max-variance");
+  const oracle::OptimumBounds optimum = oracle::LeastMaxVariance(StackQueries(plan), 100);
+  const double bound = BoundOf(domain, workload, "max-variance");
+  EXPECT_LE(bound, optimum.upper);
+  EXPECT_GE(bound, 0.97 * optimum.lower);
+  EXPECT_GE(plan.loss, optimum.lower * (1 - 1e-9));
+}
+
 // The paper prints 7.158 for this workload at privacy cost 1: nothing can reach that.
 TEST(LowerBoundTest, RulesOutThePapersLargestVarianceOfPrefixSums) {
   const Domain cps = ParseDomain("100:prefix,50:prefix,7,4,2");
@@ -254,6 +273,78 @@ TEST(LowerBoundTest, OfRandomLargestVariancesIsBelowTheDenseOptimumAndNearIt) {
     }
   }
   EXPECT_GE(num_compared, 200);
+}
+
+// What an unkind caller asks for: custom queries with rows of zeros or rows that depend on others,
+// attributes of two cells, weights of tables over 24 orders of magnitude, norms of every power.
+TEST(LowerBoundTest, HoldsForUnkindWorkloads) {
+  std::mt19937 random(22);
+  const auto draw = [&](int first, int last) {
+    return std::uniform_int_distribution<int>(first, last)(random);
+  };
+  const double powers[] = {1, 1.0001, 1.5, 3, 20, 1000};
+  for (int trial = 0; trial < 300; ++trial) {
+    std::vector<Attribute> attributes;
+    for (int i = draw(1, 4); i > 0; --i) {
+      Attribute attribute;
+      attribute.name = std::to_string(i);
+      attribute.size = draw(0, 2) == 0 ? 2 : draw(3, 7);
+      attribute.queries = static_cast<QueryKind>(draw(0, 4));
+      if (attribute.queries == QueryKind::kHierarchy) {
+        attribute.groups = {{"first", {0}}, {"last", {attribute.size - 2, attribute.size - 1}}};
+      }
+      if (attribute.queries == QueryKind::kCustom) {
+        // The total, one that tells the first cell apart, a row of zeros, and any others.
+        attribute.custom.num_rows = draw(3, 6);
+        for (int64_t k = 0; k < attribute.custom.num_rows * attribute.size; ++k) {
+          const int64_t row = k / attribute.size;
+          const auto any = static_cast<double>(draw(-3, 3));
+          attribute.custom.entries.push_back(row == 0                     ? 1
+                                             : k == attribute.size        ? 4
+                                             : row == 2 && trial % 2 == 0 ? 0
+                                                                          : any);
+        }
+      }
+      attributes.push_back(attribute);
+    }
+    const Domain domain(attributes);
+    Workload workload = RandomWorkload(domain, &random);
+    for (WeightedMarginal& table : workload.marginals) {
+      if (trial % 3 == 0) table.weight = std::pow(10, draw(-12, 12));
+      if (trial % 3 == 1 && draw(0, 2) == 0) table.weight = draw(0, 1) == 0 ? 1e-30 : 1e30;
+    }
+    Objective objective;
+    objective.kind = static_cast<Objective::Kind>(draw(0, 2));
+    objective.weighting = static_cast<Weighting>(draw(0, 2));
+    if (objective.kind == Objective::Kind::kPNorm) objective.p = powers[draw(0, 5)];
+    SelectRequest request{domain, workload, objective, BudgetFromPcost(1)};
+    const Plan plan = Select(request);
+    EXPECT_NO_THROW(VerifyPlan(plan)) << trial;
+    EXPECT_TRUE(std::isfinite(plan.loss) && plan.loss > 0) << trial;
+    EXPECT_LT(plan.relative_gap, 1e-4) << trial;
+    const auto certificate = CertifyPlan(plan);
+    ASSERT_TRUE(certificate) << trial;
+    EXPECT_GE(certificate->above_lower_bound, 0) << trial;
+    EXPECT_LE(certificate->above_lower_bound, 0.2) << trial;
+    request.basis = BasisKind::kOrthogonal;
+    EXPECT_LE(plan.loss, Select(request).loss * (1 + kRoundingLoss)) << trial;
+  }
+}
+
+// A floor that was not relative to the other demands once raised the bound above the loss.
+TEST(LowerBoundTest, ScalesWithAllWeightsTogether) {
+  for (const char* text : {"4,7", "5:prefix,3"}) {
+    for (const char* objective : {"sum-variance", "max-variance", "p-norm=2"}) {
+      const auto bound = [&](double weight) {
+        const Workload workload{{}, {{{0}, weight}, {{0, 1}, weight}}};
+        const Plan plan = PlanOf(ParseDomain(text), workload, objective);
+        EXPECT_GE(CertifyPlan(plan)->above_lower_bound, 0) << text << " " << objective;
+        return CertifyPlan(plan)->above_lower_bound;
+      };
+      EXPECT_NEAR(bound(1e-30), bound(1), 1e-4) << text << " " << objective;
+      EXPECT_NEAR(bound(1e30), bound(1), 1e-4) << text << " " << objective;
+    }
+  }
 }
 
 // More work can only cost more.
@@ -374,6 +465,15 @@ TEST(LowerBoundTest, CertifiesThousandsOfCells) {
   ASSERT_TRUE(certificate);
   EXPECT_GT(certificate->above_lower_bound, 0);
   EXPECT_LT(certificate->above_lower_bound, 0.01);
+}
+
+TEST(LowerBoundTest, SaysNothingOfWeightsThatCannotBePlannedFor) {
+  const Domain domain = ParseDomain("6:prefix,4");
+  for (const double weight : {1e-31, 1e31, 1e-300, 1e300}) {
+    const Workload workload{{}, {{{0}, 1.0}, {{0, 1}, weight}}};
+    EXPECT_EQ(BoundOf(domain, workload, "sum-variance"), 0);
+    EXPECT_THROW(PlanOf(domain, workload, "sum-variance"), Error);
+  }
 }
 
 TEST(LowerBoundTest, NeedsAWorkload) {
