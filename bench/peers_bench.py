@@ -44,7 +44,7 @@ def make_rows():
 
     columns = {
         "month": flights["month"] - 1,
-        "weekday": pd.to_datetime(flights[["year", "month", "day"]]).dt.weekday,
+        "weekday": pd.to_datetime(flights[["year", "month", "day"]]).dt.day_of_week,
         "hour": flights["hour"],
         "origin": flights["origin"].astype("category").cat.codes,
         "carrier": flights["carrier"].astype("category").cat.codes,

@@ -16,14 +16,15 @@ assert NOTEBOOKS
 
 
 def shown(cell):
-    """What a cell shows, without the numbers, which are new each time, and without the pictures."""
+    """The words that a cell shows, without the numbers, which are new each time, and so are the order of rows that are
+    sorted by them, and the pictures."""
     texts = []
     for output in cell.outputs:
         assert output.output_type != "error"
         content = {"stream": output.text} if output.output_type == "stream" else output.data
         for kind in sorted(content):
             text = "" if kind.startswith("image/") else re.sub(r"[-+]?\d[\d.,]*(e[-+]?\d+)?", "#", content[kind])
-            texts.append((kind, " ".join(text.split())))
+            texts.append((kind, sorted(text.split())))
     return texts
 
 
