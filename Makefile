@@ -75,9 +75,11 @@ test-valgrind: build
 	@scripts/setup.sh valgrind
 	@scripts/valgrind.sh
 
-# What takes too long for every change: the archives, built twice, and the page's WebAssembly, compiled again.
+# What takes too long for every change: the archives, built twice, the source archive, built by pip, and the page's
+# WebAssembly, compiled again.
 test-slow: setup
 	@scripts/check_reproducible.sh
+	@scripts/check_sdist.sh
 	@scripts/setup.sh wasm
 	@scripts/wasm.sh compare
 

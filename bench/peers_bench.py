@@ -102,9 +102,11 @@ def opendp(file):
 def by_opendp(frame, folder):
     environment = ROOT / "build/peers"
     python = environment / "bin/python"
-    if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", environment], check=True)
+    pins = environment / "pins"  # written last: an environment without it is made again
+    if not pins.exists() or pins.read_text() != OPENDP:
+        subprocess.run([sys.executable, "-m", "venv", "--clear", environment], check=True)
         subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", OPENDP], check=True)
+        pins.write_text(OPENDP)
     frame.to_parquet(folder / "rows.parquet")
     done = subprocess.run([python, __file__, "--opendp", folder / "rows.parquet"], stdout=subprocess.PIPE, text=True, check=True)
     told = json.loads(done.stdout)

@@ -1,5 +1,6 @@
 # DuckDB::duckdb: the system's DuckDB, or else the one scripts/fetch_duckdb.sh put into build/duckdb.
-# Header and library are taken from the same place.
+# Header and library are taken from the same place. pip builds the sources in a folder of its own, in which nobody has
+# fetched it; then it is fetched there.
 set(DuckDB_FETCHED_DIR ${CMAKE_CURRENT_LIST_DIR}/../build/duckdb)
 get_filename_component(DuckDB_FETCHED_DIR ${DuckDB_FETCHED_DIR} ABSOLUTE)
 
@@ -9,6 +10,9 @@ if(DuckDB_SYSTEM_INCLUDE_DIR AND DuckDB_SYSTEM_LIBRARY)
   set(DuckDB_INCLUDE_DIR ${DuckDB_SYSTEM_INCLUDE_DIR})
   set(DuckDB_LIBRARY ${DuckDB_SYSTEM_LIBRARY})
 else()
+  if(SKBUILD AND NOT EXISTS ${DuckDB_FETCHED_DIR}/duckdb.h)
+    execute_process(COMMAND ${CMAKE_CURRENT_LIST_DIR}/../scripts/fetch_duckdb.sh --no-install)
+  endif()
   find_path(DuckDB_INCLUDE_DIR duckdb.h PATHS ${DuckDB_FETCHED_DIR} NO_DEFAULT_PATH)
   find_library(DuckDB_LIBRARY duckdb PATHS ${DuckDB_FETCHED_DIR} NO_DEFAULT_PATH)
 endif()

@@ -24,7 +24,7 @@ OCCUPATIONS = {
 }
 
 
-def person(draw):
+def person(draw: random.Random) -> str:
     age = min(int(draw.triangular(0, 80, 35)) + int(draw.expovariate(1 / 6)), 108)
     sex = "female" if draw.random() < 0.49 + 0.0008 * age else "male"
     district = draw.choices(list(DISTRICTS), list(DISTRICTS.values()))[0]

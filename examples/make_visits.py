@@ -28,7 +28,7 @@ RARE = ["gout", "snake bite", "malaria", "narcolepsy", "scurvy", "tetanus", "Lym
 HOURS = [2, 2, 1, 1, 1, 2, 3, 6, 9, 9, 8, 7, 6, 6, 5, 5, 5, 4, 4, 4, 3, 3, 2, 2]
 
 
-def visit(draw, patient, age):
+def visit(draw: random.Random, patient: str, age: int) -> str:
     frequent = [weight * (0.2 + 2.718 ** -(((age - mean) / 20) ** 2)) for _, mean, weight in DIAGNOSES.values()]
     diagnosis = draw.choices(list(DIAGNOSES), frequent)[0]
     ward = DIAGNOSES[diagnosis][0]
@@ -50,7 +50,7 @@ def visit(draw, patient, age):
 
 
 draw = random.Random(20240101)
-rows = []
+rows: list[str] = []
 for number in range(int(sys.argv[1])):
     age = min(int(draw.triangular(0, 100, 60)) + int(draw.expovariate(1 / 4)), 106)
     for _ in range(1 + int(draw.expovariate(1 / 0.9))):

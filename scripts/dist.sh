@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes build/dist: the source archive, the archive of the built program and library, the bill of materials of the latter,
-# and their checksums. All are made from the commit that is checked out, and the same commit gives the same bytes in any
-# folder (scripts/check_reproducible.sh shows it).
+# Makes build/dist: the source archive, which pip builds too, the archive of the built program and library, the bill of
+# materials of the latter, and their checksums. All are made from the commit that is checked out, and the same commit gives
+# the same bytes in any folder (scripts/check_reproducible.sh shows it).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if [ -n "$(git status --porcelain)" ]; then
@@ -19,7 +19,7 @@ stage=$dist/stage/$binary
 rm -rf "$dist/stage" "$dist"/residua-* "$dist/SHA256SUMS"
 mkdir -p "$dist/stage"
 
-git archive --format=tar --prefix="$source/" HEAD | gzip -9 --no-name > "$dist/$source.tar.gz"
+scripts/sdist.sh "$dist"  # $source.tar.gz
 
 # The run path is that of the installed program from the start: changing it afterwards would leave traces of the folder.
 cmake -S . -B "$dist/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF -DRESIDUA_BENCH=OFF \

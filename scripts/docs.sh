@@ -14,7 +14,7 @@ fi
 pages=build/site-pages
 rm -rf "$pages" build/site
 mkdir -p "$pages"
-cp docs/*.md docs/*.svg docs/*.tsv CONTRIBUTING.md python/notebooks/*.ipynb "$pages"
+cp docs/*.md docs/*.svg docs/*.png docs/*.tsv CONTRIBUTING.md python/notebooks/*.ipynb "$pages"
 # Links that lead out of docs/ lead to the copies.
 sed -i 's|](\.\./CONTRIBUTING\.md)|](CONTRIBUTING.md)|; s|](\.\./python/notebooks/|](|' "$pages"/*.md
 sed -i 's|](docs/|](|g' "$pages/CONTRIBUTING.md"

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # Puts DuckDB's shared library and C header into build/duckdb, unless the system has a DuckDB that
 # a program can be built with. Both come from npm packages, pinned and checksummed in duckdb.pins.
+# npm is installed where it is missing, but not with --no-install.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 target=build/duckdb
+option=${1:-}
 
 has_checksum() { [ -f "$1" ] && echo "$2  $1" | sha256sum --check --status -; }
 
@@ -19,6 +21,10 @@ system_has_duckdb() {
 
 install_npm() {
   command -v npm > /dev/null && return
+  if [ "$option" = --no-install ]; then
+    echo "fetch_duckdb: npm is missing; install it, or install DuckDB (duckdb.h and libduckdb) on the system" >&2
+    exit 1
+  fi
   local as_root=()
   if [ "$(id -u)" -ne 0 ]; then
     command -v sudo > /dev/null || { echo "fetch_duckdb: npm is missing; install it, or run as root" >&2; exit 1; }

@@ -11,11 +11,11 @@ listed = next(
 )
 # In the extension, which the site does not read.
 compiled = {"Error", "InputError", "NotFoundError", "Refused"}
-print("# Reference\n\nEvery public name of `residua`. The examples are tests.\n")
+print("# Reference\n\nEvery public name of `residua`. The examples are tests; `example_release()` in them\nstands for a release of three people, with their age and sex.\n")
 for name in ast.literal_eval(listed):
     if name not in compiled:
         print(f"::: residua.{name}\n")
-print("## Errors\n")
+print("## Errors { #residua.errors }\n")
 print("`Error` is what residua raises: one line that names the file, the column or the argument, and the remedy.")
 print("`InputError` is also a `ValueError`, `NotFoundError` also a `FileNotFoundError`, and `Refused` is a refusal")
 print("for reasons of privacy or safety.")

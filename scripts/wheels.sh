@@ -9,17 +9,13 @@ mkdir -p "$wheels"
 
 # The libraries that the extension and the program need are put into the wheel, and its name says for which systems it is.
 make_wheel() {
-  local python=$1 tools=build/wheel-tools/$2
-  if ! [ -x "$tools/bin/auditwheel" ]; then
-    "$python" -m venv "$tools"
-    "$tools/bin/pip" install --disable-pip-version-check --retries 10 --quiet --require-hashes -r scripts/wheel_tools.txt
-  fi
-  local scratch
+  local python=$1 tag=$2 tools scratch
+  tools=$(scripts/wheel_tools.sh "$python")
   scratch=$(mktemp -d)
   "$tools/bin/pip" wheel --disable-pip-version-check --no-build-isolation --no-deps --wheel-dir "$scratch" . \
-    > "build/wheel_$2.log" 2>&1 || { tail -n 60 "build/wheel_$2.log" >&2; rm -rf "$scratch"; exit 1; }
-  PATH=$PWD/$tools/bin:$PATH "$tools/bin/auditwheel" repair --strip --wheel-dir "$scratch/repaired" "$scratch"/*.whl > "build/repair_$2.log" 2>&1 || { cat "build/repair_$2.log" >&2; exit 1; }
-  rm -f "$wheels"/residua-*-"$3"-*.whl
+    > "build/wheel_$tag.log" 2>&1 || { tail -n 60 "build/wheel_$tag.log" >&2; rm -rf "$scratch"; exit 1; }
+  PATH=$PWD/$tools/bin:$PATH "$tools/bin/auditwheel" repair --strip --wheel-dir "$scratch/repaired" "$scratch"/*.whl > "build/repair_$tag.log" 2>&1 || { cat "build/repair_$tag.log" >&2; exit 1; }
+  rm -f "$wheels"/residua-*-"$tag"-*.whl
   mv "$scratch"/repaired/*.whl "$wheels"
   rm -rf "$scratch"
 }
@@ -48,6 +44,6 @@ for version in $asked; do
     echo "wheels: Python $version is not installed; its wheel is left out" >&2
     continue
   fi
-  make_wheel "$python" "$tag" "$tag"
+  make_wheel "$python" "$tag"
 done
 ls -l "$wheels"/*.whl

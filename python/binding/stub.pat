@@ -1,5 +1,5 @@
 # What the stub cannot see in the module: its exceptions, which belong to the package by name.
-__suffix__:
+_residua\.__suffix__:
     class Error(Exception): ...
 
     class InputError(Error, ValueError): ...

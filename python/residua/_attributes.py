@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import numpy as np
 import numpy.typing as npt
 
 from residua import _html
-from residua._plain import matrix, plain
+from residua._plain import flag, is_missing, matrix, plain
 from residua._residua import InputError
 
 Queries = Literal["identity", "prefix", "range", "hierarchy"] | npt.ArrayLike
@@ -61,7 +62,7 @@ def _attribute(
     entries = dict(cells)
     if column is not None:
         entries["column"] = column
-    if null:
+    if flag(null, "null"):
         entries["null"] = True
     if outside != "error":
         entries["outside"] = outside
@@ -144,7 +145,8 @@ def values(
     strategy: npt.ArrayLike | None = None,
     column: str | None = None,
 ) -> Attribute:
-    """One cell for each listed value: texts, whole numbers, or True and False.
+    """One cell for each listed value: texts, whole numbers, or True and False. A float that is
+    whole, such as 1.0, is the whole number.
 
     Values are compared with the data as text, and with columns of numbers as numbers. With
     `outside="other"` all other values have one more cell, named other. In :class:`Domain`, a list
@@ -161,9 +163,18 @@ def values(
     """
     if len(listed) == 1 and not isinstance(listed[0], str) and isinstance(listed[0], Iterable):
         listed = tuple(listed[0])
-    if any(item is None for item in listed):
-        raise InputError("None is among the values; missing values have a cell with null=True")
-    return _attribute({"values": list(listed)}, queries, null, outside, hierarchy, strategy, column)
+    return _attribute({"values": [_label(item) for item in listed]}, queries, null, outside, hierarchy, strategy, column)
+
+
+def _label(item: Any) -> Any:
+    """pandas makes floats of whole numbers where some are missing."""
+    if is_missing(item):
+        raise InputError(f"{item} is among the values; missing values have a cell with null=True")
+    if isinstance(item, float | np.floating):
+        if not float(item).is_integer():
+            raise InputError(f"{item} is among the values; list whole numbers or texts, or give cuts")
+        return int(item)
+    return item
 
 
 def dates(

@@ -6,6 +6,8 @@ from typing import Any
 
 import pandas as pd
 
+from residua._plain import counted
+
 
 class Check:
     """What would stop a release, and what one should know before. Made by :meth:`Plan.check`.
@@ -73,5 +75,5 @@ class Check:
         told = ["ready" if self.is_ready else "not ready"]
         for number, noun in ((len(self.problems), "problem"), (len(self.warnings), "warning")):
             if number:
-                told.append(f"{number} {noun}" + ("s" if number > 1 else ""))
+                told.append(counted(number, noun))
         return f"<residua.Check: {', '.join(told)}>"

@@ -43,7 +43,7 @@ class Ledger:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(place(path, "path"))
+        self.path: Path = Path(place(path, "path"))
         _residua.ledger_balance(self.path)
 
     @classmethod
@@ -164,10 +164,19 @@ class Ledger:
         return f"<residua.Ledger {self.path}: {_residua.ledger_in_words(self.path)}>"
 
     def _repr_html_(self) -> str:
-        entries = self.entries()[["id", "kind", "time", "rho", "what"]]
-        entries["time"] = entries["time"].dt.strftime("%Y-%m-%d %H:%M")
-        rows = entries.itertuples(index=False, name=None)
-        return _html.table(repr(self)[1:-1], list(entries.columns), rows)
+        rows = [
+            (
+                entry.id,
+                entry.kind,
+                entry.time.strftime("%Y-%m-%d %H:%M"),
+                # What is granted on the Gaussian curve has no rho.
+                "" if entry.pcost == 0 and entry.mu2 else entry.rho,
+                float(entry.mu2) if entry.mu2 else "",
+                entry.what,
+            )
+            for entry in self.entries().itertuples(index=False)
+        ]
+        return _html.table(repr(self)[1:-1], ["id", "kind", "time", "rho", "mu^2", "what"], rows)
 
 
 def _budget(**units: Number | None) -> dict[str, str]:

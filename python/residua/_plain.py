@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from residua._residua import InputError
 
@@ -40,6 +41,18 @@ def plain(item: Any) -> Any:
     if hasattr(item, "tolist") and not isinstance(item, np.generic):
         return plain(item.tolist())
     return item
+
+
+def is_missing(item: Any) -> bool:
+    """None, NaN, and pandas' own missing values."""
+    if isinstance(item, float | np.floating):
+        return bool(np.isnan(item))
+    return item is None or item is pd.NA or item is pd.NaT
+
+
+def counted(count: float, noun: str) -> str:
+    """1 table, 2 tables."""
+    return f"{count:,.0f} {noun}" + ("" if count == 1 else "s")
 
 
 def _name(key: Any) -> str:

@@ -20,7 +20,7 @@ import pandas as pd
 from residua import _data, _html, _residua
 from residua._check import Check
 from residua._labels import Axis, Indices, axis
-from residua._plain import Array, flag, number, place, text, whole
+from residua._plain import Array, counted, flag, number, place, text, whole
 from residua._progress import Show, shower
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def load_plan(path: str | os.PathLike[str]) -> Plan:
     >>> import residua as rs
     >>> rs.plan(rs.Domain(sex=["female", "male"]), marginals=1, rho=1).save("plan.json")
     >>> rs.load_plan("plan.json")
-    <residua.Plan: 1 tables of 1 attributes, 2 cells, rho 1>
+    <residua.Plan: 1 table of 1 attribute, 2 cells, rho 1>
     """
     return Plan(_residua.read_plan(Path(path)), Path(path).parent.absolute())
 
@@ -526,6 +526,9 @@ class Plan:
 
     def _ordered_set(self, names: tuple[str, ...]) -> tuple[list[int], tuple[int, ...]]:
         """The attributes in the domain's order, and the place there of each name."""
+        if len(names) == 1 and isinstance(names[0], list | tuple):
+            listed = ", ".join(map(repr, names[0]))
+            raise _residua.InputError(f"attributes: found a list; name them one by one: {listed}")
         asked = [text(name, "attributes") for name in names]
         table = list(self._file.find_set(asked))
         place_of = {self._attributes[i]["name"]: k for k, i in enumerate(table)}
@@ -562,8 +565,9 @@ class Plan:
     def __repr__(self) -> str:
         s = self._summary
         return (
-            f"<residua.Plan: {s['num_tables']:,.0f} tables of {len(self._attributes)} attributes, "
-            f"{s['num_cells']:,.0f} cells, rho {_text_above(self.privacy.rho)}>"
+            f"<residua.Plan: {counted(s['num_tables'], 'table')} of "
+            f"{counted(len(self._attributes), 'attribute')}, {counted(s['num_cells'], 'cell')}, "
+            f"rho {_text_above(self.privacy.rho)}>"
         )
 
     def _repr_html_(self) -> str:

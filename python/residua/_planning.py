@@ -13,7 +13,7 @@ from residua import _residua
 from residua._attributes import Domain
 from residua._plain import Array, number, text
 from residua._plan import Plan
-from residua._spec import Settings, Spec
+from residua._spec import Settings, Spec, check_settings
 
 Loss = Callable[[Array], tuple[float, npt.ArrayLike]]
 
@@ -56,6 +56,7 @@ def plan(
 
 
 def _as_spec(what: Domain | Spec | str | os.PathLike[str], more: Settings) -> Spec:
+    check_settings(more)
     if isinstance(what, Domain):
         return Spec(what, **more)
     if not isinstance(what, Spec | str | os.PathLike):

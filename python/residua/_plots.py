@@ -41,6 +41,11 @@ def plot_errors(errors: pd.DataFrame, ax: Axes | None) -> Axes:
         )
     axes.set_xscale("log")
     axes.set_yscale("log")
+    # 40 in place of 4 x 10^1.
+    from matplotlib.ticker import LogFormatter
+
+    axes.yaxis.set_major_formatter(LogFormatter())
+    axes.yaxis.set_minor_formatter(LogFormatter())
     variances = errors["max_std_dev"] ** 2
     if variances.max() < 1.2 * variances.min():
         # All alike: a narrow scale would show rounding as if it were unfairness.

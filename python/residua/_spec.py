@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import difflib
+import numbers
 import os
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -54,6 +56,16 @@ _SECTIONS = {
     "privacy": (*_BUDGETS, "delta", "neighbours", "identifier", "max_rows"),
     "workload": ("marginals", "tables", "objective", "weights"),
 }
+
+
+def check_settings(names: Iterable[str]) -> None:
+    """Raises TypeError for a name that is none of the arguments of a spec."""
+    known = [name for section in _SECTIONS.values() for name in section]
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            meant = f"; did you mean '{near[0]}'?" if near else ""
+            raise TypeError(f"there is no argument '{name}'{meant}")
 
 
 def _listed(tables: Tables, attributes: Iterable[str]) -> list[Any]:
@@ -150,7 +162,7 @@ class Spec:
             "attributes": {name: dict(a.entries) for name, a in domain.items()},
             "workload": {},
         }
-        self.folder = Path.cwd()
+        self.folder: Path = Path.cwd()
         self._original = ""
         self._is_unchanged = False
         self._name = ""
@@ -216,6 +228,10 @@ class Spec:
                     item = changes[name]
                     if name == "tables":
                         item = _listed(item, self._document["attributes"])
+                    elif name == "marginals" and not isinstance(item, str | numbers.Real):
+                        raise _residua.InputError(
+                            f'marginals: expected a number or a text such as "<=2", found {item!r}'
+                        )
                     elif isinstance(item, os.PathLike):
                         item = os.fspath(item)
                     entries[name] = plain(item)
@@ -233,9 +249,7 @@ class Spec:
         >>> "mu = 2" in spec.replace(mu=2).text
         True
         """
-        unknown = set(changes).difference(*_SECTIONS.values())
-        if unknown:
-            raise TypeError(f"a spec has no {', '.join(sorted(unknown))}")
+        check_settings(changes)
         changed = copy.copy(self)
         changed._document = {table: dict(entries) for table, entries in self._document.items()}
         changed._change(changes)

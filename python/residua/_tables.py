@@ -118,7 +118,7 @@ class Adjusted(Mapping[Names, pd.DataFrame]):
         )
         self._values: dict[Names, Array] = dict(zip(self._sets, values, strict=True))
         self._is_whole = integers
-        self.max_deviation = float(deviation)
+        self.max_deviation: float = float(deviation)
 
     def __getitem__(self, names: Names | str) -> pd.DataFrame:
         wanted = (names,) if isinstance(names, str) else tuple(names)

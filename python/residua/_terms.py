@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from residua._plain import Array
+from residua._plain import Array, is_missing
 from residua._residua import InputError
 
 # A question as the binding takes it: words, and the attributes that have weights.
@@ -47,7 +46,7 @@ def isin(*labels: Any) -> Term:
     >>> release.query(age=rs.isin(3, 50)) == release.query(age=[3, 50])
     True
     """
-    if len(labels) == 1 and isinstance(labels[0], Iterable) and not isinstance(labels[0], str):
+    if len(labels) == 1 and isinstance(labels[0], Iterable) and not isinstance(labels[0], str | Mapping):
         labels = tuple(labels[0])
     return Term("isin", labels)
 
@@ -107,6 +106,10 @@ def worded(question: Any, every: Mapping[str, str]) -> Worded:
 def _term(name: str, what: Any) -> Term:
     if isinstance(what, Term):
         return what
+    if isinstance(what, Mapping):
+        raise InputError(
+            f"'{name}' asks for a dictionary; list the labels, or give residua.weights(...) one weight for each cell"
+        )
     if isinstance(what, tuple):
         if len(what) != 2:
             raise InputError(
@@ -136,9 +139,7 @@ def _words(name: str, term: Term, every: str) -> str:
 
 
 def _quoted(item: Any, every: str = "", is_last: bool = False) -> str:
-    if item is None or item is pd.NA or item is pd.NaT:
-        return "null"
-    if isinstance(item, float | np.floating) and math.isnan(item):
+    if is_missing(item):
         return "null"
     if isinstance(item, bool | np.bool_):
         text = "true" if item else "false"

@@ -69,6 +69,14 @@ def release(domain, people):
     return rs.plan(domain, marginals="<=2", rho=0.5).measure(people, ledger="people.ledger")
 
 
+def python_of(page):
+    """The code of a page of the documentation, in order, as one script."""
+    text = page.read_text(encoding="utf-8")
+    blocks = [block.partition("\n```")[0] for block in text.split("```python\n")[1:]]
+    assert blocks
+    return "\n".join(blocks)
+
+
 def example_release():
     frame = pd.DataFrame({"age": [3, 50, 70], "sex": ["female", "male", "male"]})
     domain = rs.Domain(age=rs.integers(0, 99), sex=["female", "male"])

@@ -257,3 +257,60 @@ def test_arguments_are_not_ignored():
     assert rs.Spec(rs.Domain(age=2, b=2), tables=["age", "b"]).tables == [("age",), ("b",)]
     with pytest.raises(TypeError, match="margnals"):
         rs.plan(rs.Domain(a=2), margnals=1, rho=1)
+
+
+def test_attributes_in_a_list(release):
+    with pytest.raises(rs.InputError, match="found a list; name them one by one: 'age', 'sex'"):
+        release.table(["age", "sex"])
+
+
+@pytest.mark.parametrize("weights", [{1: 2.0}, pd.Series([2.0], index=[1]).to_dict()])
+def test_weights_by_label_are_not_labels(weights):
+    """Their numbers would be lost."""
+    release = measured({"a": 5}, {"a": [1, 2]})
+    with pytest.raises(rs.InputError, match="'a' asks for a dictionary.*residua.weights"):
+        release.query(a=weights)
+    with pytest.raises(rs.InputError):
+        release.query(a=rs.isin(weights))
+
+
+def test_misspelt_arguments_are_named():
+    domain = rs.Domain(a=2)
+    for call in (lambda: rs.plan(domain, margnals=1), lambda: rs.Spec(domain).replace(margnals=1)):
+        with pytest.raises(TypeError, match="^there is no argument 'margnals'; did you mean 'marginals'\\?$"):
+            call()
+    with pytest.raises(rs.InputError, match='marginals: expected a number or a text such as "<=2"'):
+        rs.plan(domain, marginals=[1, 2], rho=1)
+    with pytest.raises(rs.InputError, match="null: expected True or False"):
+        rs.integers(0, 9, null="yes")
+
+
+def test_values_that_pandas_made_floats():
+    """A column with missing values lists 1.0 for 1."""
+    frame = pd.DataFrame({"k": [1.0, 2.0, np.nan, 1.0]})
+    listed = frame["k"].dropna().unique()
+    release = measured({"k": rs.values(listed, null=True)}, frame, marginals=1)
+    table = release.table("k")
+    assert table["k"].tolist() == [1, 2, pd.NA]
+    assert table["estimate"].round().tolist() == [2, 1, 1]
+    for missing in (None, np.nan, np.float32("nan"), pd.NA, pd.NaT):
+        with pytest.raises(rs.InputError, match="among the values; missing values have a cell with null=True"):
+            rs.values(1, missing)
+    with pytest.raises(rs.InputError, match="0.5 is among the values; .* cuts"):
+        rs.values(0.5, 1)
+
+
+@pytest.mark.parametrize("written", [("True", "False"), ("TRUE", "FALSE"), ("true", "false")])
+def test_truth_in_a_file(written):
+    """As pandas, R and others write it."""
+    with open("a.csv", "w", encoding="utf-8") as file:
+        print("late", *[written[0]] * 30, written[1], sep="\n", file=file)
+    plan = rs.plan(rs.Domain(late=[False, True]), marginals=1, pcost=90)
+    table = plan.measure("a.csv").table("late")
+    assert table["late"].tolist() == [False, True]
+    assert table["estimate"].round().tolist() == [1, 30]
+
+
+def test_numbers_agree_with_their_nouns():
+    release = measured({"a": 5}, {"a": [1, 2]}, marginals=1)
+    assert repr(release) == "<residua.Release: 1 table of 1 attribute, 5 cells, rho 45>"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from pathlib import Path
 
+import adbc_driver_sqlite.dbapi
 import duckdb
 import numpy as np
 import pandas as pd
@@ -148,6 +149,15 @@ def test_text_of_many_csv_files_is_as_of_one(one):
 def test_duckdb_relations(one):
     relation = duckdb.sql("SELECT range % 3 AS x, 'y' AS y FROM range(7)")
     assert one(rs.integers(0, 2), relation) == [3, 2, 2]
+
+
+@pytest.mark.parametrize("fetch", ["fetch_record_batch", "fetch_arrow", "fetch_arrow_table", "fetch_df"])
+def test_adbc(one, fetch):
+    with adbc_driver_sqlite.dbapi.connect() as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE t (x INTEGER, y TEXT)")
+        cursor.executemany("INSERT INTO t VALUES (?, ?)", [(1, "a"), (2, "b"), (2, "c"), (None, "d")])
+        cursor.execute("SELECT x, y FROM t")
+        assert one(rs.values(1, 2, null=True), getattr(cursor, fetch)()) == [1, 2, 1]
 
 
 def test_numbers_and_other_values(one):

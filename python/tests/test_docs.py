@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import residua as rs
-from conftest import ROOT, example_ledger, example_release
+from conftest import ROOT, example_ledger, example_release, python_of
 
 MODULES = sorted(f"residua.{m.name}" for m in pkgutil.iter_modules(rs.__path__))
 assert len(MODULES) > 8
@@ -51,8 +51,22 @@ def test_examples(module):
 
 def test_page():
     """The code of docs/python.md, in order, as one script."""
-    page = (ROOT / "docs/python.md").read_text(encoding="utf-8")
-    blocks = [block.partition("\n```")[0] for block in page.split("```python\n")[1:]]
-    assert len(blocks) > 5
-    script = "\n".join(blocks)
+    script = python_of(ROOT / "docs/python.md")
+    assert script.count("\n") > 60
     exec(compile(script, "docs/python.md", "exec"), {"__name__": "page"})
+
+
+def test_readme(people):
+    """The example of the README, on people who are there already."""
+    script = python_of(ROOT / "README.md")
+    people = people.assign(age=people["age"].clip(0, 99))
+    named = {"__name__": "readme", "df": people}
+    exec(compile(script, "README.md", "exec"), named)
+    assert rs.load("people.parquet").query() == named["release"].query()
+
+
+def test_every_page_can_be_found():
+    """docs/README.md, which the site begins with, leads to every page."""
+    index = (ROOT / "docs/README.md").read_text(encoding="utf-8")
+    for page in (ROOT / "docs").glob("*.md"):
+        assert page.name == "README.md" or f"]({page.name})" in index, f"docs/README.md does not list {page.name}"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 from pathlib import Path
 
@@ -55,6 +55,38 @@ def test_self_contained():
             assert "$ORIGIN" in told, file
 
 
+def test_loads_nothing_of_the_build():
+    """While it works, no library of the packages that it is built with comes from the system."""
+    script = """
+import pandas as pd, residua as rs
+plan = rs.plan(rs.Domain(sex=["female", "male"]), marginals="<=1", rho=1)
+plan.release(pd.DataFrame({"sex": ["male"]}), "released", ledger="a.ledger")
+print(open("/proc/self/maps").read())
+"""
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    loaded = {Path(line.split(maxsplit=5)[5]) for line in said.splitlines() if ".so" in line}
+    built_with = re.compile(r"lib(gmp|gmpxx|mpfr|tbb|fmt|duckdb|tomlplusplus)\b")
+    found = [file for file in loaded if built_with.match(file.name)]
+    assert len(found) >= 4, loaded
+    for file in found:
+        assert file.is_relative_to(INSTALLED.parent), file
+
+
+def test_sdist(tmp_path):
+    """The source archive has every file of the repository, and nothing else but what pip asks for."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("these sources are not those of a repository")
+    script = "import sys; from scikit_build_core.build import build_sdist; build_sdist(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", script, tmp_path], cwd=ROOT, capture_output=True, check=True)
+    with tarfile.open(tmp_path / f"residua-{rs.__version__}.tar.gz") as archive:
+        packed = {name.partition("/")[2] for name in archive.getnames()}
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )
+    assert packed == {"PKG-INFO", *filter(None, listed.stdout.split("\0"))}
+
+
 def test_pins():
     """Wheels are built with what pip install would build with."""
     pinned = (ROOT / "scripts/wheel_tools.txt").read_text().lower().replace("_", "-").split()
@@ -65,34 +97,6 @@ def test_pins():
 def test_version():
     project = (ROOT / "CMakeLists.txt").read_text()
     assert f"VERSION {rs.__version__}" in project
-
-
-def test_types():
-    """mypy, strictly; the extension by its stub."""
-    assert (INSTALLED / "py.typed").exists()
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--config-file", ROOT / "pyproject.toml", "--cache-dir", "mypy"],
-        capture_output=True, text=True,
-    )
-    assert done.returncode == 0, done.stdout
-
-
-def test_types_of_an_example(tmp_path, people_csv):
-    """Strict checkers accept the example, which runs, and find a misspelt argument."""
-    example = ROOT / "examples/release_people.py"
-    mypy = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", "mypy"]
-    done = subprocess.run([*mypy, example], capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout
-    wrong = tmp_path / "wrong.py"
-    text = example.read_text().replace("marginals=", "margnals=").replace('outside="clamp"', 'outside="clam"')
-    wrong.write_text(text)
-    done = subprocess.run([*mypy, wrong], capture_output=True, text=True)
-    assert "margnals" in done.stdout
-    assert "outside" in done.stdout
-    shutil.copy(people_csv, "people.csv")  # its ledger is beside it
-    said = subprocess.run([sys.executable, example, "people.csv"], capture_output=True, text=True, check=True)
-    assert "women from 18 to 64" in said.stdout
-    assert (tmp_path / "people_release/summary.md").exists()
 
 
 def test_stub_names_everything():

@@ -39,7 +39,7 @@ def test_flags_take_precedence(domain):
     assert rs.plan("people.toml", rho=2).privacy.budget_pcost == 4
     assert rs.plan("people.toml", epsilon=0.5).privacy.epsilon <= 0.5
     assert len(rs.plan("people.toml", marginals=1).tables) == 4
-    with pytest.raises(TypeError, match="a spec has no rhoo"):
+    with pytest.raises(TypeError, match="no argument 'rhoo'; did you mean 'rho'"):
         rs.plan("people.toml", rhoo=1)
 
 

@@ -362,6 +362,15 @@ def test_notebooks_show(domain, plan, release):
     assert "3000" not in release._repr_html_()
 
 
+def test_a_grant_on_the_gaussian_curve_is_not_shown_as_zero():
+    rs.Ledger.create("curve.ledger", mu="1/2", reason="board decision of 3 May")
+    shown = rs.Ledger("curve.ledger")._repr_html_()
+    assert "<th>mu^2</th>" in shown
+    assert "<td></td><td>0.25</td>" in shown
+    rs.Ledger.create("rho.ledger", rho="1/2", reason="board decision of 3 May")
+    assert "<td>0.5</td><td></td>" in rs.Ledger("rho.ledger")._repr_html_()
+
+
 def test_errors_are_pythons_own_too():
     for path, call in (("a.json", rs.load_plan), ("a.parquet", rs.load_release), ("a.toml", rs.Spec.read), ("a.ledger", rs.Ledger)):
         with pytest.raises(FileNotFoundError, match=path) as raised:

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "residua/base/error.h"
@@ -21,6 +22,21 @@ Phrase NullCell() { return {Phrase::Kind::kSetting, {"null", "true"}}; }
 
 Phrase Outside(std::string_view policy) {
   return {Phrase::Kind::kSetting, {"outside", fmt::format("\"{}\"", policy)}};
+}
+
+bool ListsTruthOnly(const Encoding& encoding) {
+  const auto* list = std::get_if<ValueEncoding>(&encoding.cells);
+  return list != nullptr && std::ranges::all_of(list->values, [](const std::string& value) {
+           return value == "true" || value == "false";
+         });
+}
+
+// True and False of Python, TRUE and FALSE of R and spreadsheets, as a spec writes them; any other
+// text as it is.
+std::string_view AsTruth(std::string_view text) {
+  if (text == "True" || text == "TRUE") return "true";
+  if (text == "False" || text == "FALSE") return "false";
+  return text;
 }
 
 }  // namespace
@@ -46,6 +62,7 @@ ValueEncoder::ValueEncoder(const Attribute& attribute, std::string file,
       file_(std::move(file)),
       outside_values_(outside_values),
       stopping_(StoppingValuesOf(attribute.encoding)),
+      lists_truth_only_(ListsTruthOnly(attribute.encoding)),
       finder_(attribute_) {
   EmptyCodeColumn(attribute_);  // refuses what is too large to code
 }
@@ -64,7 +81,7 @@ int32_t ValueEncoder::Encode(double value, int64_t row) {
 }
 
 int32_t ValueEncoder::Encode(std::string_view value, int64_t row) {
-  return EncodeFound(finder_.Find(value), value, row);
+  return EncodeFound(finder_.Find(lists_truth_only_ ? AsTruth(value) : value), value, row);
 }
 
 int32_t ValueEncoder::EncodeNumberText(std::string_view value, int64_t row) {

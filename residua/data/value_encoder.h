@@ -57,6 +57,7 @@ class ValueEncoder {
   // The cell of a value in row `row` (counted from 1), or kDropRow.
   int32_t Encode(int64_t value, int64_t row);
   int32_t Encode(double value, int64_t row);
+  // Where true and false are listed and nothing else, True and TRUE are true, and so on.
   int32_t Encode(std::string_view value, int64_t row);
   // The text of a number: 1.0 is a listed 1.
   int32_t EncodeNumberText(std::string_view value, int64_t row);
@@ -77,6 +78,7 @@ class ValueEncoder {
   const std::string file_;
   const OutsideValues outside_values_;
   const StoppingValues stopping_;
+  const bool lists_truth_only_;
   const CellFinder finder_;
   AttributeReport report_;
 };

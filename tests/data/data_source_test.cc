@@ -824,6 +824,18 @@ TEST_F(DataSourceTest, ComparesNumbersWithValuesAsNumbers) {
       << "text is compared as it stands, but for a decimal point";
 }
 
+TEST_F(DataSourceTest, ReadsTruthAsPythonAndRWriteIt) {
+  Write("t.csv", "v\nTrue\nFALSE\ntrue\nTRUE\nFalse\nfalse\n\"\"\n");
+  EXPECT_EQ(ReadOne({"t.csv", "", ""}, Values("v", {"false", "true"}, kError, true)),
+            (Codes{1, 0, 1, 1, 0, 0, 2}));
+  EXPECT_EQ(ReadOne({"t.csv", "", ""}, Values("v", {"false", "true", "maybe"}, kDrop)),
+            (Codes{1, 0}))
+      << "beside other values, they are texts";
+  EXPECT_EQ(ReadOne({"t.csv", "", ""}, Values("v", {"True", "False"}, kDrop)), (Codes{0, 1}));
+  Write("wrong.csv", "v\ntRUE\n");
+  EXPECT_THROW(ReadOne({"wrong.csv", "", ""}, Values("v", {"false", "true"})), Error);
+}
+
 TEST_F(DataSourceTest, QueriesReadTheirFileAsTheTableData) {
   Write("t.csv", "age,\"net income\",sex\n5,10,f\n7,NA,m\n9,30,f\n");
   Write("other.csv", "age\n1\n");
