@@ -17,13 +17,30 @@ constexpr int64_t kBlockRows = 2048;
 template <typename Index>
 using Block = std::array<Index, kBlockRows>;
 
-// Horner's rule along the attributes: index <- index * size + code. Exact, because an index stays
-// below the number of cells, which Index holds.
 template <bool kFirst, typename Index, typename Code>
-void AppendCodes(const Code* code, int64_t size, size_t num_rows, Block<Index>& indices) {
+void AppendCodes(const Code* code, int64_t size, size_t num_rows, Index* indices) {
   const auto factor = static_cast<Index>(size);
   for (size_t r = 0; r < num_rows; ++r) {
     indices[r] = static_cast<Index>(kFirst ? code[r] : indices[r] * factor + code[r]);
+  }
+}
+
+// The cells of some rows, by Horner's rule along the attributes: index <- index * size + code.
+// Exact, because an index stays below the number of cells, which Index holds.
+template <typename Index>
+void FindCells(const EncodedTable& table, const AttributeSet& attributes, int64_t first_row,
+               size_t num_rows, Index* indices) {
+  for (const int i : attributes) {
+    const int64_t size = table.sizes()[static_cast<size_t>(i)];
+    std::visit(
+        [&](const auto& codes) {
+          if (i == attributes.front()) {
+            AppendCodes<true>(codes.data() + first_row, size, num_rows, indices);
+          } else {
+            AppendCodes<false>(codes.data() + first_row, size, num_rows, indices);
+          }
+        },
+        table.column(i));
   }
 }
 
@@ -50,18 +67,7 @@ void CountIndexed(const EncodedTable& table, const AttributeSet& attributes, int
   Block<Index> indices;
   for (int64_t row = begin; row < end; row += kBlockRows) {
     const auto num_rows = static_cast<size_t>(std::min(kBlockRows, end - row));
-    for (const int i : attributes) {
-      const int64_t size = table.sizes()[static_cast<size_t>(i)];
-      std::visit(
-          [&](const auto& codes) {
-            if (i == attributes.front()) {
-              AppendCodes<true>(codes.data() + row, size, num_rows, indices);
-            } else {
-              AppendCodes<false>(codes.data() + row, size, num_rows, indices);
-            }
-          },
-          table.column(i));
-    }
+    FindCells(table, attributes, row, num_rows, indices.data());
     CountBlock(indices, num_rows, counters.data());
   }
 }
@@ -83,6 +89,12 @@ void CountRows(const EncodedTable& table, const AttributeSet& attributes, int64_
   } else {
     CountIndexed<uint64_t>(table, attributes, begin, end, counters);
   }
+}
+
+void CellsOf(const EncodedTable& table, const AttributeSet& attributes, int64_t first_row,
+             std::span<uint64_t> cells) {
+  RESIDUA_CHECK(!attributes.empty());
+  FindCells(table, attributes, first_row, cells.size(), cells.data());
 }
 
 template void CountRows(const EncodedTable&, const AttributeSet&, int64_t, int64_t,
