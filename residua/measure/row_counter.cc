@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "residua/base/error.h"
+#include "residua/base/vectorised.h"
 
 namespace residua {
 namespace {
@@ -17,13 +18,27 @@ constexpr int64_t kBlockRows = 2048;
 template <typename Index>
 using Block = std::array<Index, kBlockRows>;
 
-template <bool kFirst, typename Index, typename Code>
-void AppendCodes(const Code* code, int64_t size, size_t num_rows, Index* indices) {
+template <typename Index, typename Code>
+[[gnu::always_inline]] inline void AppendCodes(const Code* __restrict code, int64_t size,
+                                               size_t num_rows, Index* __restrict indices) {
   const auto factor = static_cast<Index>(size);
   for (size_t r = 0; r < num_rows; ++r) {
-    indices[r] = static_cast<Index>(kFirst ? code[r] : indices[r] * factor + code[r]);
+    indices[r] = static_cast<Index>(indices[r] * factor + code[r]);
   }
 }
+
+// For each width of codes and of cell numbers, because templates are not compiled for AVX2.
+#define RESIDUA_APPEND_CODES(Code, Index)                                                      \
+  RESIDUA_VECTORISED void Append(const Code* code, int64_t size, size_t num_rows, Index* to) { \
+    AppendCodes(code, size, num_rows, to);                                                     \
+  }
+RESIDUA_APPEND_CODES(uint8_t, uint16_t)
+RESIDUA_APPEND_CODES(uint8_t, uint32_t)
+RESIDUA_APPEND_CODES(uint8_t, uint64_t)
+RESIDUA_APPEND_CODES(uint16_t, uint16_t)
+RESIDUA_APPEND_CODES(uint16_t, uint32_t)
+RESIDUA_APPEND_CODES(uint16_t, uint64_t)
+#undef RESIDUA_APPEND_CODES
 
 // The cells of some rows, by Horner's rule along the attributes: index <- index * size + code.
 // Exact, because an index stays below the number of cells, which Index holds.
@@ -35,9 +50,9 @@ void FindCells(const EncodedTable& table, const AttributeSet& attributes, int64_
     std::visit(
         [&](const auto& codes) {
           if (i == attributes.front()) {
-            AppendCodes<true>(codes.data() + first_row, size, num_rows, indices);
+            std::copy_n(codes.data() + first_row, num_rows, indices);
           } else {
-            AppendCodes<false>(codes.data() + first_row, size, num_rows, indices);
+            Append(codes.data() + first_row, size, num_rows, indices);
           }
         },
         table.column(i));
