@@ -10,8 +10,8 @@
 namespace residua {
 namespace {
 
-// Whether the sets are so small that no table of them needs a closer look, however they are counted:
-// planning takes longer than this for a million sets.
+// Whether the sets are so small that no table of them needs a closer look, however they are
+// counted: planning takes longer than this for a million sets.
 bool FitTogether(const Domain& domain, const SplitSets& split, size_t counter_bytes,
                  const CountingOptions& options) {
   if (!split.in_slabs.empty() || options.num_threads < 0) return false;

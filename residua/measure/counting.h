@@ -36,15 +36,16 @@ void CountMarginalBatches(const EncodedTable& table, const Domain& domain,
 void CountMarginalBatches(CountedRows& rows, const CountingOptions& options,
                           const MarginalsVisitor& visit);
 
-// The counts of a set that is cut into slabs, from rows that are held, in parts, and from those that
-// were counted as they came, which gives each set once.
+// The counts of a set that is cut into slabs, from rows that are held, in parts, and from those
+// that were counted as they came, which gives each set once.
 std::unique_ptr<TrueSlabs> CountSlabs(std::span<const EncodedTable> parts, const Domain& domain,
                                       const AttributeSet& set, const CountingOptions& options);
 std::unique_ptr<TrueSlabs> TakeSlabs(CountedRows& rows, const AttributeSet& set);
 // Those sets, in the order of all.
 const std::vector<AttributeSet>& InSlabs(const CountedRows& rows);
 
-// Throws what counting for a measurement would throw, for a table of that many rows, without counting anything.
+// Throws what counting for a measurement would throw, for a table of that many rows, without
+// counting anything.
 void CheckCountable(const Domain& domain, std::span<const AttributeSet> sets, int64_t num_rows,
                     const CountingOptions& options);
 

@@ -133,9 +133,9 @@ class Planner {
            static_cast<double>(num_cells) * 0.6 * static_cast<double>(num_attributes);
   }
 
-  // Adds attributes one at a time, the best saving first, for as long as there is one and the search
-  // is not too long. An attribute that no other can beat by more than the cost of its cells, because
-  // all that it could replace is there to replace, is taken at once.
+  // Adds attributes one at a time, the best saving first, for as long as there is one and the
+  // search is not too long. An attribute that no other can beat by more than the cost of its cells,
+  // because all that it could replace is there to replace, is taken at once.
   void Widen(CountedTable& table) {
     while (static_cast<int>(table.attributes.size()) < kMaxWidenedAttributes) {
       const size_t num_fitting = NumFitting(max_widened_cells_ / table.num_cells);

@@ -12,8 +12,8 @@
 namespace residua {
 
 // How a table that is too large to be counted whole is cut, row-major as it is: along the attribute
-// at `axis`, into slabs of up to `slab_size` of its cells. A slab is a contiguous part of the table:
-// the attributes before are fixed, and those after are complete.
+// at `axis`, into slabs of up to `slab_size` of its cells. A slab is a contiguous part of the
+// table: the attributes before are fixed, and those after are complete.
 //
 // The residual of a slab, with v the counts of its cells and s their sums along the axis, is
 //   (kron_{before} H) (size v - s), and then the matrices of the attributes after.
@@ -46,7 +46,8 @@ struct SplitSets {
 SplitSets SplitBySize(const Domain& domain, std::span<const AttributeSet> sets,
                       const CountingOptions& options);
 
-// What the counts take at most: of any number of rows (below thousands per cell), and of `num_rows`.
+// What the counts take at most: of any number of rows (below thousands per cell), and of
+// `num_rows`.
 int64_t SlabCountBytes(const SlabCut& cut);
 int64_t SlabCountBytes(const SlabCut& cut, int64_t num_rows);
 // What measuring takes beside the counts: the sums, and a slab for each thread.

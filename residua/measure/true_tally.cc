@@ -8,8 +8,9 @@
 namespace residua {
 namespace {
 
-// With more rows than this part of the cells, a list could take more bytes than the counters.
-constexpr int64_t kCellsPerListed = 8;
+// Up to a row for so many cells are listed: the list takes at most half of what the counters take,
+// which are there before it is given back.
+constexpr int64_t kCellsPerListed = 16;
 
 constexpr int kCounterBits = 8;
 
@@ -34,7 +35,7 @@ TrueTally::TrueTally(int64_t num_cells) : num_cells_(num_cells) {
 }
 
 int64_t TrueTally::MostBytes(int64_t num_cells, int64_t num_rows) {
-  if (num_rows <= num_cells / kMostBytesPerRow) return num_rows * kMostBytesPerRow;
+  if (num_rows <= num_cells / kCellsPerListed) return num_rows * kMostBytesPerRow;
   const int64_t carried = (num_rows >> kCounterBits) * kMostBytesPerRow;
   return num_cells + std::min(num_cells, carried);
 }

@@ -13,15 +13,16 @@ namespace residua {
 // TrueMarginal: it stays in measure/.
 //
 // While rows are few, the cell of each is listed. After that every cell has a counter of 8 bits,
-// and every 256th row of a cell goes to a further tally, which counts in units of 256. So no counter
-// wraps, and a few cells with many rows do not make all counters wide.
+// and every 256th row of a cell goes to a further tally, which counts in units of 256. So no
+// counter wraps, and a few cells with many rows do not make all counters wide.
 class TrueTally {
  public:
   // A listed cell takes 4 bytes, up to twice that while the list grows.
   static constexpr int64_t kMostBytesPerRow = 8;
-  // One for the counter, and one for the further tally, which takes no more below 8,192 rows per
-  // cell. Of `num_rows` rows only a 256th reaches that.
+  // One for the counter, and one for the further tally, which takes little more below a thousand
+  // rows per cell: only a 256th of the rows reaches it.
   static constexpr int64_t kMostBytesPerCell = 2;
+  // Of so many rows.
   static int64_t MostBytes(int64_t num_cells, int64_t num_rows);
 
   // At most 2^32 cells.

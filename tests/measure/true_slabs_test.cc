@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <random>
@@ -239,8 +240,11 @@ class MeasureInSlabsTest : public testing::Test {
   }
 
   const Domain domain_ = DomainOfSizes({12, 30, 2, 9});
-  const Plan plan_ = Select(
-      {domain_, {{{MarginalRule::Kind::kUpTo, 3}}, {}}, {}, BudgetFromPcost(Rational(100)), {}});
+  Plan PlanFor(const Rational& pcost) const {
+    return Select(
+        {domain_, {{{MarginalRule::Kind::kUpTo, 3}}, {}}, {}, BudgetFromPcost(pcost), {}});
+  }
+  Plan plan_ = PlanFor(100);
   std::vector<EncodedTable> parts_;
   int num_pieces_ = 0;
 };
@@ -257,6 +261,17 @@ TEST_F(MeasureInSlabsTest, MeasuresWhatTheWholeTablesHave) {
   MeasureOptions waiting = Options(300, kMuch);
   waiting.waiting.memory_bytes = 0;
   ExpectTruthAndNoise(MeasureRows(waiting), truth);
+}
+
+TEST_F(MeasureInSlabsTest, NoiseBeyond64Bits) {
+  plan_ = PlanFor(ParseRational("1e-31", "pcost"));
+  const Values truth = Truth();
+  const Values values = MeasureRows(Options(300, int64_t{1} << 30));
+  EXPECT_GT(num_pieces_, 20);
+  ExpectTruthAndNoise(values, truth);
+  const std::vector<Int128>& of_largest = values.at({0, 1, 3});
+  EXPECT_TRUE(std::any_of(of_largest.begin(), of_largest.end(),
+                          [](Int128 value) { return value != static_cast<int64_t>(value); }));
 }
 
 // A visitor of whole residuals gets them whole.
