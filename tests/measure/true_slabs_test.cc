@@ -264,7 +264,7 @@ TEST_F(MeasureInSlabsTest, MeasuresWhatTheWholeTablesHave) {
 }
 
 TEST_F(MeasureInSlabsTest, NoiseBeyond64Bits) {
-  plan_ = PlanFor(ParseRational("1e-31", "pcost"));
+  plan_ = PlanFor(ParseRational("3e-30", "pcost"));
   const Values truth = Truth();
   const Values values = MeasureRows(Options(300, int64_t{1} << 30));
   EXPECT_GT(num_pieces_, 20);
