@@ -15,6 +15,17 @@ size_t NumKnownTexts(int64_t num_cells) {
   return std::bit_ceil(static_cast<size_t>(std::clamp<int64_t>(16 * num_cells, 64, 4096)));
 }
 
+// One slot for each cell and more: the integers of a range do not share any. A power of two.
+size_t NumKnownNumbers(int64_t num_cells) {
+  return std::bit_ceil(static_cast<size_t>(std::clamp<int64_t>(2 * num_cells, 64, 65536)));
+}
+
+// Integers follow each other in their low bits, doubles in their high bits.
+uint64_t HashOfNumber(int64_t value) { return static_cast<uint64_t>(value); }
+uint64_t HashOfNumber(double value) {
+  return std::bit_cast<uint64_t>(value) * 0x9e3779b97f4a7c15 >> 40;
+}
+
 // How many values the report has counted.
 int64_t NumNoted(const AttributeReport& report) {
   return report.num_dropped + report.num_clamped + report.num_nulled + report.num_missing +
@@ -34,7 +45,8 @@ ColumnReader::ColumnReader(const Attribute& attribute, ValueKind kind, const std
       null_values_(&null_values),
       encoder_(std::make_unique<ValueEncoder>(attribute, file, outside_values)),
       codes_(EmptyCodeColumn(attribute)),
-      known_texts_(NumKnownTexts(attribute.size)) {}
+      known_texts_(NumKnownTexts(attribute.size)),
+      known_numbers_(NumKnownNumbers(attribute.size)) {}
 
 void ColumnReader::Encode(const DuckDbChunk& chunk, int column, int64_t num_rows_before) {
   chunk_codes_.resize(static_cast<size_t>(chunk.num_rows()));
@@ -66,12 +78,23 @@ void ColumnReader::EncodeValues(const Value* values, const uint64_t* validity,
       chunk_codes_[row] = encoder_->EncodeMissing(row_number);
     } else if constexpr (std::is_same_v<Value, duckdb_string_t>) {
       chunk_codes_[row] = EncodeText(values[row], row_number);
-    } else if (null_values_->Contains(values[row])) {
-      chunk_codes_[row] = encoder_->EncodeMissing(row_number);
     } else {
-      chunk_codes_[row] = encoder_->Encode(values[row], row_number);
+      chunk_codes_[row] = EncodeNumber(values[row], row_number);
     }
   }
+}
+
+template <typename Number>
+int32_t ColumnReader::EncodeNumber(Number value, int64_t row) {
+  const auto bits = std::bit_cast<uint64_t>(value);
+  KnownNumber& known = known_numbers_[HashOfNumber(value) & (known_numbers_.size() - 1)];
+  if (known.bits == bits && known.code >= 0) return known.code;
+  const int64_t num_noted = NumNoted(encoder_->report());
+  const int32_t code =
+      null_values_->Contains(value) ? encoder_->EncodeMissing(row) : encoder_->Encode(value, row);
+  // What the report counts must be counted again next time.
+  if (NumNoted(encoder_->report()) == num_noted) known = {bits, code};
+  return code;
 }
 
 int32_t ColumnReader::EncodeText(const duckdb_string_t& text, int64_t row) {

@@ -47,6 +47,8 @@ class ColumnReader {
  private:
   template <typename Value>
   void EncodeValues(const Value* values, const uint64_t* validity, int64_t num_rows_before);
+  template <typename Number>
+  int32_t EncodeNumber(Number value, int64_t row);
   int32_t EncodeText(std::string_view text, int64_t row);
   int32_t EncodeText(const duckdb_string_t& text, int64_t row);
 
@@ -57,6 +59,12 @@ class ColumnReader {
     int32_t code = 0;
   };
 
+  // A number, and its code.
+  struct KnownNumber {
+    uint64_t bits = 0;
+    int32_t code = -1;  // none yet
+  };
+
   ValueKind kind_;
   const NullValues* null_values_;
   std::unique_ptr<ValueEncoder> encoder_;
@@ -65,6 +73,8 @@ class ColumnReader {
   // Short texts that were found to have a cell, each in the slot of its hash: a column has few
   // different texts, and reading one as a number or a date takes longer than finding it here.
   std::vector<KnownText> known_texts_;
+  // The same for numbers.
+  std::vector<KnownNumber> known_numbers_;
   std::exception_ptr refusal_;
 };
 

@@ -1,11 +1,14 @@
 #include "residua/draft/release_cost.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "residua/base/threads.h"
 #include "residua/measure/counted_rows.h"
 #include "residua/measure/counting_plan.h"
 #include "residua/measure/encoded_table.h"
 #include "residua/measure/measure.h"
+#include "residua/measure/slab_cut.h"
 #include "residua/select/plan_errors.h"
 
 namespace residua {
@@ -15,45 +18,74 @@ namespace {
 // of 1e5 to 1e7 rows and 1e2 to 2e7 cells.
 constexpr double kSecondsAtStart = 0.1;  // opening files, syncing them, the ledger
 constexpr double kSecondsPerCountedRow = 1.2e-9;
-constexpr double kSecondsPerCell = 2e-7;     // counting down, noise, the measurement file
-constexpr double kSecondsPerAnswer = 1e-7;   // estimates, and a row of a table file
-constexpr double kBytesAtStart = 5e7;        // the program and DuckDB
-constexpr double kBytesPerIdentifier = 100;  // its text in a hash table
+constexpr double kSecondsPerCell = 2e-7;      // counting down, noise, the measurement file
+constexpr double kSecondsPerSlabCell = 2e-8;  // the same for a large set
+constexpr double kSecondsPerAnswer = 1e-7;    // estimates, and a row of a table file
+constexpr double kBytesAtStart = 5e7;         // the program and DuckDB
+constexpr double kBytesPerIdentifier = 100;   // its text in a hash table
 constexpr double kBytesPerIdentifiedRow = 10;
 constexpr double kBytesPerCell = 40;    // counts and noisy values of what is measured at once
 constexpr double kBytesPerAnswer = 16;  // an estimate and a standard deviation
 constexpr double kMostBytesBuffered = 1e9;
+// Tables of identity attributes with more answers are written in slabs (release/stream_tables.h).
+constexpr double kMostWholeAnswers = 1 << 24;
+
+bool IsOfIdentityAttributes(const Plan& plan, const std::vector<int>& orbit) {
+  return std::all_of(orbit.begin(), orbit.end(),
+                     [&](int c) { return plan.bases[static_cast<size_t>(c)].is_identity(); });
+}
 
 }  // namespace
 
 ReleaseSize SizeOfRelease(const Plan& plan, double num_rows, double num_identifiers) {
   ReleaseSize size{.num_rows = num_rows, .num_identifiers = num_identifiers};
   const std::vector<AttributeSet> sets = MeasuredSets(plan);
+  const CountingOptions options;
+  const SplitSets split = SplitBySize(plan.domain, sets, options);
+  const bool holds_tables = MustHoldRows(plan.domain, sets, options);
   // Otherwise they are counted as they come.
-  if (!plan.protection.identifier.empty() || MustHoldRows(plan.domain, sets, CountingOptions())) {
+  if (!plan.protection.identifier.empty() || holds_tables) {
     for (const Attribute& attribute : plan.domain.attributes()) {
       size.bytes_per_row +=
           std::visit([](const auto& column) { return static_cast<double>(sizeof(column.front())); },
                      CodeColumn(EmptyCodeColumn(attribute)));
     }
   }
-  for (const AttributeSet& set : sets) {
+  for (const AttributeSet& set : split.whole) {
     const auto cells = static_cast<double>(NumCellsInMemory(plan.domain, set));
     size.largest_cells = std::max(size.largest_cells, cells);
     size.num_cells += cells;
   }
+  double count_bytes = 0;
+  double work_bytes = 0;
+  for (const AttributeSet& set : split.in_slabs) {
+    const SlabCut cut = *CutIntoSlabs(plan.domain, set, options);
+    const auto bytes = static_cast<double>(SlabCountBytes(cut, std::llround(num_rows)));
+    // All at once as rows come, one after the other from rows that are held.
+    count_bytes = holds_tables ? std::max(count_bytes, bytes) : count_bytes + bytes;
+    // Values of 64 bits, which are most, take a third.
+    const auto work = static_cast<double>(SlabWorkBytes(cut, Threads(0).count()));
+    work_bytes = std::max(work_bytes, work / 3);
+    size.slab_cells += static_cast<double>(cut.num_cells());
+  }
+  size.slab_bytes = count_bytes + work_bytes;
   for (const TableErrors& table : PredictErrors(plan)) {
-    size.largest_answers = std::max(size.largest_answers, table.num_answers);
+    const bool in_slabs =
+        table.num_answers > kMostWholeAnswers && IsOfIdentityAttributes(plan, table.orbit);
+    const double whole = in_slabs ? kMostWholeAnswers : table.num_answers;
+    size.largest_answers = std::max(size.largest_answers, whole);
     size.num_answers += table.num_tables * table.num_answers;
   }
-  size.num_counted = static_cast<double>(PlanCounting(plan.domain, sets, 1000000).size());
+  size.num_counted = static_cast<double>(PlanCounting(plan.domain, split.whole, 1000000).size() +
+                                         split.in_slabs.size());
   return size;
 }
 
 double PredictSeconds(const ReleaseSize& size, int num_threads) {
   return kSecondsAtStart +
          (size.num_counted * size.num_rows * kSecondsPerCountedRow +
-          size.num_cells * kSecondsPerCell + size.num_answers * kSecondsPerAnswer) /
+          size.num_cells * kSecondsPerCell + size.slab_cells * kSecondsPerSlabCell +
+          size.num_answers * kSecondsPerAnswer) /
              num_threads;
 }
 
@@ -64,7 +96,8 @@ double PredictMemoryBytes(const ReleaseSize& size) {
   }
   const double measuring = std::max(kBytesPerCell * size.largest_cells,
                                     std::min(kMostBytesBuffered, kBytesPerCell * size.num_cells));
-  return kBytesAtStart + rows + std::max(measuring, kBytesPerAnswer * size.largest_answers);
+  return kBytesAtStart + rows +
+         std::max(size.slab_bytes + measuring, kBytesPerAnswer * size.largest_answers);
 }
 
 }  // namespace residua

@@ -10,10 +10,12 @@ struct ReleaseSize {
   double bytes_per_row = 0;    // of the encoded table, where rows are held
   double num_identifiers = 0;  // 0 without an identifier
   double num_counted = 0;      // tables that are counted from the rows
-  double num_cells = 0;        // of all measured sets
+  double num_cells = 0;        // of all measured sets that are counted whole
   double largest_cells = 0;    // of one of them
+  double slab_cells = 0;       // of all sets that are counted in slabs
+  double slab_bytes = 0;       // what counting and measuring these takes
   double num_answers = 0;      // of all published tables
-  double largest_answers = 0;  // of one of them
+  double largest_answers = 0;  // of one of them that is made whole
 };
 
 // `num_rows` and `num_identifiers` are those of the data.

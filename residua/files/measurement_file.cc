@@ -116,6 +116,16 @@ class MeasurementWriter::Rows {
     values_left_ = layout_.num_values(set_++);
   }
 
+  void BeginOrContinue(const NoisyPiece& piece) {
+    if (piece.first_value == 0) return Begin(piece.part.attributes);
+    if (set_ > 0 && layout_.sets()[set_ - 1] == piece.part.attributes &&
+        layout_.num_values(set_ - 1) - values_left_ == piece.first_value) {
+      return;
+    }
+    Fail(ErrorKind::kBadInput, "value {} of {} comes where others are missing; write all in order",
+         piece.first_value, SetName(plan_.domain, piece.part.attributes));
+  }
+
   template <typename Value>
   void Append(std::span<const Value> values) {
     if (std::ssize(values) > values_left_) {
@@ -223,6 +233,12 @@ void MeasurementWriter::Write(const NoisyResidual& residual) {
   rows_->Begin(residual.attributes);
   rows_->CheckNoise(residual);
   std::visit([&](const auto& values) { rows_->Append(std::span(values)); }, residual.values);
+}
+
+void MeasurementWriter::Write(const NoisyPiece& piece) {
+  rows_->BeginOrContinue(piece);
+  rows_->CheckNoise(piece.part);
+  std::visit([&](const auto& values) { rows_->Append(std::span(values)); }, piece.part.values);
 }
 
 void MeasurementWriter::Finish() {

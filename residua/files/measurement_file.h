@@ -31,6 +31,9 @@ class MeasurementWriter {
   // Error{kBadInput} unless it is the next set of the plan, with all its values and its noise.
   void Write(const NoisyResidual& residual);
 
+  // Error{kBadInput} unless it is the next piece.
+  void Write(const NoisyPiece& piece);
+
   // The same piece by piece, for sets that do not fit into memory: Begin, then Append all values of
   // the set in their order, in pieces of any size and width. The file does not show the pieces. The
   // noise and the scale are the plan's. Begin is Error{kBadInput} for a set whose turn it is not;

@@ -6,12 +6,15 @@
 #include <utility>
 
 #include "residua/base/checked.h"
+#include "residua/base/error.h"
 #include "residua/base/stop.h"
 #include "residua/base/threads.h"
 #include "residua/measure/counting.h"
 #include "residua/measure/counting_plan.h"
 #include "residua/measure/marginal_batches.h"
+#include "residua/measure/slab_cut.h"
 #include "residua/measure/table_counters.h"
+#include "residua/measure/true_slabs.h"
 
 namespace residua {
 
@@ -20,13 +23,16 @@ struct CountedRows::State {
   const Domain& domain;
   std::vector<AttributeSet> sets;
   CountingOptions options;
-  std::vector<CountedTable> plan;
+  SplitSets split;
+  std::vector<CountedTable> plan;  // of the sets that are counted whole
   bool holds_rows = false;
   std::atomic<int64_t> num_rows = 0;
   // One for each table of the plan, unless the rows are held.
   std::vector<TableCounters> counters = {};
   std::vector<std::mutex> counting = {};  // of each table, while a thread adds to its counters
   std::atomic<size_t> next_start = 0;
+  // One for each set that is counted in slabs, unless the rows are held.
+  std::vector<std::unique_ptr<TrueSlabs>> slabs = {};
   // The rows that are held.
   std::vector<EncodedTable> parts = {};
   std::mutex holding = {};
@@ -40,34 +46,44 @@ struct CountedRows::State {
 
 namespace {
 
-bool ExceedBudget(std::span<const CountedTable> plan, const CountingOptions& options) {
+bool MustHold(const Domain& domain, const SplitSets& split, std::span<const CountedTable> plan,
+              const CountingOptions& options) {
   int64_t bytes = 0;
   for (const CountedTable& counted : plan) {
     bytes = CheckedAdd(bytes, CheckedMultiply(counted.num_cells, sizeof(uint64_t)));
   }
-  return bytes > options.memory_budget_bytes;
+  int64_t slab_bytes = 0;
+  for (const AttributeSet& set : split.in_slabs) {
+    slab_bytes = CheckedAdd(slab_bytes, SlabCountBytes(*CutIntoSlabs(domain, set, options)));
+  }
+  return bytes > options.memory_budget_bytes || slab_bytes > options.memory_limit_bytes / 2;
 }
 
 }  // namespace
 
 bool MustHoldRows(const Domain& domain, std::span<const AttributeSet> sets,
                   const CountingOptions& options) {
-  return ExceedBudget(PlanWithin(domain, sets, options), options);
+  const SplitSets split = SplitBySize(domain, sets, options);
+  return MustHold(domain, split, PlanWithin(domain, split.whole, options), options);
 }
 
 CountedRows::CountedRows(const Domain& domain, std::vector<AttributeSet> sets,
                          const CountingOptions& options) {
-  std::vector<CountedTable> plan = PlanWithin(domain, sets, options);
-  for (const CountedTable& counted : plan) {
-    CheckWithinLimit(domain, sets, counted, sizeof(uint32_t), options);
-  }
-  const bool holds_rows = ExceedBudget(plan, options);
-  state_.reset(new State{domain, std::move(sets), options, std::move(plan), holds_rows});
+  SplitSets split = SplitBySize(domain, sets, options);
+  std::vector<CountedTable> plan = PlanWithin(domain, split.whole, options);
+  CheckWithinLimit(domain, split, plan, sizeof(uint32_t), options);
+  const bool holds_rows = MustHold(domain, split, plan, options);
+  state_.reset(
+      new State{domain, std::move(sets), options, std::move(split), std::move(plan), holds_rows});
   if (holds_rows) return;
   for (const CountedTable& counted : state_->plan) {
     state_->counters.emplace_back(counted.num_cells);
   }
   state_->counting = std::vector<std::mutex>(state_->plan.size());
+  for (const AttributeSet& set : state_->split.in_slabs) {
+    state_->slabs.push_back(
+        std::make_unique<TrueSlabs>(domain, set, *CutIntoSlabs(domain, set, options)));
+  }
 }
 
 CountedRows::CountedRows(CountedRows&&) noexcept = default;
@@ -112,6 +128,10 @@ void CountedRows::Add(EncodedTable&& rows) {
     const std::lock_guard<std::mutex> lock(state_->counting[t]);
     state_->counters[t].Add(rows, plan[t].attributes);
   }
+  for (const auto& slabs : state_->slabs) {
+    CheckNotStopped(state_->options.stop);
+    slabs->Add(rows);
+  }
 }
 
 void CountedRows::AddAlone(std::vector<EncodedTable>&& rows) {
@@ -131,6 +151,12 @@ void CountedRows::AddAlone(std::vector<EncodedTable>&& rows) {
         state_->counters[t].Add(part, state_->plan[t].attributes);
       }
     });
+    for (const auto& slabs : state_->slabs) {
+      ParallelFor(size_t{0}, rows.size(), [&](size_t part) {
+        CheckNotStopped(state_->options.stop);
+        slabs->Add(rows[part]);
+      });
+    }
   });
 }
 
@@ -138,12 +164,12 @@ struct CountedRowsState {
   static CountedRows::State& Of(const CountedRows& rows) { return *rows.state_; }
 };
 
-void CountMarginalBatches(CountedRows&& rows, const CountingOptions& options,
+void CountMarginalBatches(CountedRows& rows, const CountingOptions& options,
                           const MarginalsVisitor& visit) {
-  const CountedRows counted = std::move(rows);
-  auto& state = CountedRowsState::Of(counted);
+  auto& state = CountedRowsState::Of(rows);
+  const std::vector<AttributeSet>& sets = state.split.whole;
   if (state.holds_rows) {
-    CountHeldRows(state.parts, state.domain, state.sets, state.plan, options, visit);
+    CountHeldRows(state.parts, state.domain, sets, state.plan, options, visit);
     return;
   }
   const auto take = [&](const Batch& batch) {
@@ -151,8 +177,20 @@ void CountMarginalBatches(CountedRows&& rows, const CountingOptions& options,
     for (size_t t = batch.first; t < batch.last; ++t) counters.push_back(state.counters[t].Take());
     return counters;
   };
-  MarginalBatches(state.domain, state.sets, state.plan, options)
-      .Run(sizeof(uint32_t), 0, take, visit);
+  MarginalBatches(state.domain, sets, state.plan, options).Run(sizeof(uint32_t), 0, take, visit);
+}
+
+const std::vector<AttributeSet>& InSlabs(const CountedRows& rows) {
+  return CountedRowsState::Of(rows).split.in_slabs;
+}
+
+std::unique_ptr<TrueSlabs> TakeSlabs(CountedRows& rows, const AttributeSet& set) {
+  auto& state = CountedRowsState::Of(rows);
+  if (state.holds_rows) return CountSlabs(state.parts, state.domain, set, state.options);
+  for (auto& slabs : state.slabs) {
+    if (slabs != nullptr && slabs->attributes() == set) return std::move(slabs);
+  }
+  Fail(ErrorKind::kBroken, "{} was not counted in slabs", SetName(state.domain, set));
 }
 
 }  // namespace residua

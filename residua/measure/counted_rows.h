@@ -11,16 +11,18 @@
 
 namespace residua {
 
-// Whether the counters of all tables, 64-bit ones because nobody knows how many rows will come, take
-// more than the memory budget: then rows cannot be counted as they come.
+// Whether rows cannot be counted as they come: the counters of all tables, 64-bit ones because
+// nobody knows how many rows will come, take more than the memory budget, or the counts of the
+// tables that are cut into slabs more than half of the memory limit.
 bool MustHoldRows(const Domain& domain, std::span<const AttributeSet> sets,
                   const CountingOptions& options);
 
 // The rows of a private table, taken part by part, and ready to be measured. They are counted as
 // they come, and nothing but the counters of PlanCounting's tables is kept: the memory does not
 // grow with the number of rows. Where MustHoldRows says so, the rows themselves are kept, and
-// counted at the end. Which of the two it is, and how the rows are counted, follows from domain,
-// sets and options alone. What it holds must never be published: only measure/ sees it.
+// counted at the end, one table after the other. Which of the two it is, and how the rows are
+// counted, follows from domain, sets and options alone. What it holds must never be published: only
+// measure/ sees it.
 class CountedRows {
  public:
   // Error{kTooLarge} or Error{kBadInput} for what cannot be counted, whatever the rows. The domain

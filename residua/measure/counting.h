@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "residua/measure/counting_options.h"
 #include "residua/measure/encoded_table.h"
 #include "residua/measure/true_marginal.h"
+#include "residua/measure/true_slabs.h"
 #include "residua/model/domain.h"
 
 namespace residua {
@@ -29,11 +31,21 @@ void CountMarginalBatches(const EncodedTable& table, const Domain& domain,
                           std::span<const AttributeSet> sets, const CountingOptions& options,
                           const MarginalsVisitor& visit);
 
-// The same for the sets of `rows`, in the same order.
-void CountMarginalBatches(CountedRows&& rows, const CountingOptions& options,
+// The same for those sets of `rows` that are counted whole, in the same order; their counters are
+// used up.
+void CountMarginalBatches(CountedRows& rows, const CountingOptions& options,
                           const MarginalsVisitor& visit);
 
-// Throws what counting would throw, for a table of that many rows, without counting anything.
+// The counts of a set that is cut into slabs, from rows that are held, in parts, and from those
+// that were counted as they came, which gives each set once.
+std::unique_ptr<TrueSlabs> CountSlabs(std::span<const EncodedTable> parts, const Domain& domain,
+                                      const AttributeSet& set, const CountingOptions& options);
+std::unique_ptr<TrueSlabs> TakeSlabs(CountedRows& rows, const AttributeSet& set);
+// Those sets, in the order of all.
+const std::vector<AttributeSet>& InSlabs(const CountedRows& rows);
+
+// Throws what counting for a measurement would throw, for a table of that many rows, without
+// counting anything.
 void CheckCountable(const Domain& domain, std::span<const AttributeSet> sets, int64_t num_rows,
                     const CountingOptions& options);
 

@@ -57,6 +57,7 @@ class Planner {
     place_by_size_.resize(by_size_.size());
     for (size_t k = 0; k < by_size_.size(); ++k) {
       place_by_size_[static_cast<size_t>(by_size_[k])] = k;
+      sizes_.push_back(domain[by_size_[k]].size);
     }
     num_cells_.resize(sets.size());
     for (const int k : order_) {
@@ -132,19 +133,20 @@ class Planner {
            static_cast<double>(num_cells) * 0.6 * static_cast<double>(num_attributes);
   }
 
-  // Adds attributes one at a time, the best saving first, for as long as there is one and the search
-  // is not too long. An attribute that no other can beat by more than the cost of its cells, because
-  // all that it could replace is there to replace, is taken at once.
+  // Adds attributes one at a time, the best saving first, for as long as there is one and the
+  // search is not too long. An attribute that no other can beat by more than the cost of its cells,
+  // because all that it could replace is there to replace, is taken at once.
   void Widen(CountedTable& table) {
     while (static_cast<int>(table.attributes.size()) < kMaxWidenedAttributes) {
+      const size_t num_fitting = NumFitting(max_widened_cells_ / table.num_cells);
+      if (num_fitting == 0 || num_lookups_ > kMaxLookups) return;
       const std::vector<uint64_t> hashes = WidenedHashes(table.attributes);
       const double cost = Cost(table.num_cells, table.attributes.size());
       const size_t start = table.attributes.empty() ? 0 : place_by_size_[Last(table)] + 1;
       double best_saving = 0;
       int best = -1;
-      for (size_t k = 0; k < by_size_.size(); ++k) {
-        const int i = by_size_[(start + k) % by_size_.size()];
-        if (domain_[i].size > max_widened_cells_ / table.num_cells) continue;
+      for (size_t k = 0; k < num_fitting; ++k) {
+        const int i = by_size_[start < num_fitting ? (start + k) % num_fitting : k];
         if (std::binary_search(table.attributes.begin(), table.attributes.end(), i)) continue;
         num_lookups_ += std::ssize(hashes);
         if (num_lookups_ > kMaxLookups) return;
@@ -164,6 +166,12 @@ class Planner {
           std::upper_bound(table.attributes.begin(), table.attributes.end(), best), best);
       table.num_cells *= domain_[best].size;
     }
+  }
+
+  // Attributes of at most so many cells: the first of by_size_.
+  size_t NumFitting(int64_t most_cells) const {
+    return static_cast<size_t>(std::upper_bound(sizes_.begin(), sizes_.end(), most_cells) -
+                               sizes_.begin());
   }
 
   size_t Last(const CountedTable& table) const {
@@ -212,6 +220,7 @@ class Planner {
   std::vector<bool> is_covered_;
   uint64_t maximal_set_sizes_ = 0;  // bit s: there is a maximal set of s attributes
   std::vector<int> by_size_;        // all attributes, small ones first
+  std::vector<int64_t> sizes_;      // of by_size_
   std::vector<size_t> place_by_size_;
   int64_t num_lookups_ = 0;
 };

@@ -1,6 +1,7 @@
 #include "residua/measure/encoded_table.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "residua/base/error.h"
 
@@ -37,10 +38,12 @@ EncodedTable::EncodedTable(const Domain& domain, std::vector<CodeColumn> columns
             Fail(ErrorKind::kBadInput, "attribute '{}' has {} codes and attribute '{}' {}",
                  attribute.name, num_codes, domain[0].name, num_rows_);
           }
-          const auto largest = std::max_element(codes.begin(), codes.end());
-          if (largest != codes.end() && *largest >= attribute.size) {
+          // Not std::max_element, which remembers where, one code after the other.
+          typename std::decay_t<decltype(codes)>::value_type largest = 0;
+          for (const auto code : codes) largest = std::max(largest, code);
+          if (largest >= attribute.size) {
             Fail(ErrorKind::kBadInput, "attribute '{}' has the code {}; its codes run from 0 to {}",
-                 attribute.name, *largest, attribute.size - 1);
+                 attribute.name, largest, attribute.size - 1);
           }
         },
         column(i));

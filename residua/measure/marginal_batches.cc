@@ -34,6 +34,16 @@ int64_t CountingBytes(const Domain& domain, std::span<const AttributeSet> sets,
   return bytes;
 }
 
+void CheckBytes(const Domain& domain, const AttributeSet& set, int64_t bytes,
+                const CountingOptions& options) {
+  if (bytes <= options.memory_limit_bytes) return;
+  Fail(ErrorKind::kTooLarge,
+       "counting {} takes {:.1f} GiB of memory, and {:.1f} may be used; ask for fewer attributes "
+       "together",
+       SetName(domain, set), std::ldexp(static_cast<double>(bytes), -30),
+       std::ldexp(static_cast<double>(options.memory_limit_bytes), -30));
+}
+
 void CheckArguments(const CountingOptions& options) {
   if (options.num_threads < 0) {
     Fail(ErrorKind::kBadInput, "{} threads; give 1 or more, or 0 for one per processor",
@@ -116,16 +126,19 @@ std::vector<CountedTable> PlanWithin(const Domain& domain, std::span<const Attri
   return PlanCounting(domain, sets, options.memory_budget_bytes / kBytesPerWidenedCell);
 }
 
-void CheckWithinLimit(const Domain& domain, std::span<const AttributeSet> sets,
-                      const CountedTable& counted, size_t counter_bytes,
+void CheckWithinLimit(const Domain& domain, const SplitSets& split,
+                      std::span<const CountedTable> plan, size_t counter_bytes,
                       const CountingOptions& options) {
-  const int64_t bytes = CountingBytes(domain, sets, counted, counter_bytes);
-  if (bytes <= options.memory_limit_bytes) return;
-  Fail(ErrorKind::kTooLarge,
-       "counting {} takes {:.1f} GiB of memory, and {:.1f} may be used; ask for fewer attributes "
-       "together",
-       SetName(domain, counted.attributes), std::ldexp(static_cast<double>(bytes), -30),
-       std::ldexp(static_cast<double>(options.memory_limit_bytes), -30));
+  for (const CountedTable& counted : plan) {
+    CheckBytes(domain, counted.attributes,
+               CountingBytes(domain, split.whole, counted, counter_bytes), options);
+  }
+  const int num_threads = Threads(options.num_threads).count();
+  for (const AttributeSet& set : split.in_slabs) {
+    const SlabCut cut = *CutIntoSlabs(domain, set, options);
+    CheckBytes(domain, set, CheckedAdd(SlabCountBytes(cut), SlabWorkBytes(cut, num_threads)),
+               options);
+  }
 }
 
 void CheckIsOfDomain(const EncodedTable& table, const Domain& domain) {
@@ -157,7 +170,7 @@ Batch MarginalBatches::NextBatch(size_t first, size_t counter_bytes, int64_t num
   while (batch.last < plan_.size()) {
     const CountedTable& counted = plan_[batch.last];
     const int64_t more = CountingBytes(domain_, sets_, counted, counter_bytes);
-    CheckWithinLimit(domain_, sets_, counted, counter_bytes, options_);
+    CheckBytes(domain_, counted.attributes, more, options_);
     if (more > options_.memory_budget_bytes - bytes && batch.last > first) break;
     bytes += more;
     shard_bytes += counted.num_cells * static_cast<int64_t>(counter_bytes);

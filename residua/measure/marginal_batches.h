@@ -10,6 +10,7 @@
 #include "residua/measure/counting_options.h"
 #include "residua/measure/counting_plan.h"
 #include "residua/measure/encoded_table.h"
+#include "residua/measure/slab_cut.h"
 #include "residua/measure/table_counters.h"
 #include "residua/measure/true_marginal.h"
 #include "residua/model/domain.h"
@@ -20,10 +21,10 @@ namespace residua {
 std::vector<CountedTable> PlanWithin(const Domain& domain, std::span<const AttributeSet> sets,
                                      const CountingOptions& options);
 
-// Error{kTooLarge} if counting the table takes more than the memory limit, with counters of that
-// many bytes each.
-void CheckWithinLimit(const Domain& domain, std::span<const AttributeSet> sets,
-                      const CountedTable& counted, size_t counter_bytes,
+// Error{kTooLarge} if counting one of the tables takes more than the memory limit, with counters of
+// that many bytes each: those of the plan for the sets that are counted whole, and those in slabs.
+void CheckWithinLimit(const Domain& domain, const SplitSets& split,
+                      std::span<const CountedTable> plan, size_t counter_bytes,
                       const CountingOptions& options);
 
 void CheckIsOfDomain(const EncodedTable& table, const Domain& domain);

@@ -1,6 +1,7 @@
 #include "residua/measure/measure.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 
 #include "residua/base/error.h"
@@ -9,7 +10,9 @@
 #include "residua/measure/counting.h"
 #include "residua/measure/measure_with_bits.h"
 #include "residua/measure/residual_transform.h"
+#include "residua/measure/slab_cut.h"
 #include "residua/measure/true_counts.h"
+#include "residua/measure/true_slabs.h"
 #include "residua/measure/waiting_residuals.h"
 #include "residua/noise/discrete_gaussian.h"
 #include "residua/noise/secure_bits.h"
@@ -87,44 +90,107 @@ NoisyValues AddNoise(TrueResidual&& residual, const Rational& variance, BitSourc
   return InLeastWidth(std::move(wide));
 }
 
-// Measures the marginals of `count`, which passes on those of every set, batch by batch.
-void MeasureBatches(const MeasurablePlan& measurable, const MeasureOptions& options,
-                    const BitsOfThread& bits_of_thread,
-                    const std::function<void(const MarginalsVisitor&)>& count,
-                    const std::function<void(NoisyResidual&&)>& visit) {
-  const Plan& plan = measurable.plan();
-  const ResidualTransform transform(plan.domain, MatrixOfAttributes(plan));
-  Threads threads(options.counting.num_threads);
-  const std::function<void(NoisyResidual &&)> pass_on = [&](NoisyResidual&& residual) {
-    CheckNotStopped(options.counting.stop);
-    visit(std::move(residual));
+// Measures what `counts` has.
+class Measurer {
+ public:
+  // The counts of some rows: the marginals of the sets that are counted whole, batch by batch, and
+  // the slabs of each of the others.
+  struct Counts {
+    std::function<void(const MarginalsVisitor&)> marginals;
+    std::function<std::unique_ptr<TrueSlabs>(const AttributeSet&)> slabs;
   };
-  WaitingResiduals waiting(measurable.sets(), options.waiting, pass_on);
-  int64_t num_measured = 0;
-  count([&](std::vector<TrueMarginal>&& marginals) {
-    std::vector<std::optional<NoisyResidual>> noisy(marginals.size());
-    threads.Run([&] {
-      ParallelFor(size_t{0}, marginals.size(), [&](size_t k) {
-        CheckNotStopped(options.counting.stop);
-        const AttributeSet attributes = marginals[k].attributes();
-        const Rational variance = IntegerNoiseVariance(plan, attributes);
-        const int scale_bits = ScaleBits(plan, attributes);
-        TrueResidual residual = transform.Apply(std::move(marginals[k]), scale_bits);
-        noisy[k] = {
-            attributes,
-            AddNoise(std::move(residual), DrawnVariance(variance, scale_bits), bits_of_thread()),
-            variance, scale_bits};
+
+  Measurer(const MeasurablePlan& measurable, const MeasureOptions& options,
+           const BitsOfThread& bits_of_thread, const MeasuredVisitor& visitor)
+      : measurable_(measurable),
+        plan_(measurable.plan()),
+        transform_(plan_.domain, MatrixOfAttributes(plan_)),
+        threads_(options.counting.num_threads),
+        options_(options),
+        bits_of_thread_(bits_of_thread),
+        visitor_(visitor) {}
+
+  void Run(const Counts& counts, const std::vector<AttributeSet>& in_slabs) {
+    const std::function<void(NoisyResidual &&)> pass_on = [&](NoisyResidual&& residual) {
+      CheckNotStopped(options_.counting.stop);
+      visitor_.visit(std::move(residual));
+    };
+    const auto measure_slabs = [&](const AttributeSet& set) {
+      MeasureSlabs(*counts.slabs(set));
+      Report(1);
+    };
+    WaitingResiduals waiting(measurable_.sets(), options_.waiting, pass_on,
+                             {in_slabs, measure_slabs});
+    waiting.Start();
+    counts.marginals([&](std::vector<TrueMarginal>&& marginals) {
+      std::vector<std::optional<NoisyResidual>> noisy(marginals.size());
+      threads_.Run([&] {
+        ParallelFor(size_t{0}, marginals.size(), [&](size_t k) {
+          CheckNotStopped(options_.counting.stop);
+          const int scale_bits = ScaleBits(plan_, marginals[k].attributes());
+          noisy[k] = WithNoise(transform_.Apply(std::move(marginals[k]), scale_bits), scale_bits);
+        });
       });
+      for (auto& residual : noisy) {
+        CheckNotStopped(options_.counting.stop);
+        waiting.Add(*std::exchange(residual, std::nullopt));
+      }
+      Report(std::ssize(noisy));
     });
-    for (auto& residual : noisy) {
-      CheckNotStopped(options.counting.stop);
-      waiting.Add(*std::exchange(residual, std::nullopt));
+    RESIDUA_CHECK(waiting.done());
+  }
+
+ private:
+  NoisyResidual WithNoise(TrueResidual&& residual, int scale_bits) const {
+    const AttributeSet attributes = residual.attributes();
+    const Rational variance = IntegerNoiseVariance(plan_, attributes);
+    return {attributes,
+            AddNoise(std::move(residual), DrawnVariance(variance, scale_bits), bits_of_thread_()),
+            variance, scale_bits};
+  }
+
+  void MeasureSlabs(const TrueSlabs& table) {
+    const int scale_bits = ScaleBits(plan_, table.attributes());
+    const SlabResiduals residuals(table, transform_, measurable_.num_rows(), scale_bits);
+    int64_t first_value = 0;
+    std::vector<std::optional<NoisyResidual>> noisy(static_cast<size_t>(threads_.count()));
+    for (int64_t first = 0; first < residuals.num_slabs(); first += std::ssize(noisy)) {
+      const int64_t last = std::min(first + std::ssize(noisy), residuals.num_slabs());
+      threads_.Run([&] {
+        ParallelFor(first, last, [&](int64_t slab) {
+          CheckNotStopped(options_.counting.stop);
+          noisy[static_cast<size_t>(slab - first)] = WithNoise(residuals.Slab(slab), scale_bits);
+        });
+      });
+      for (int64_t slab = first; slab < last; ++slab) {
+        CheckNotStopped(options_.counting.stop);
+        auto& residual = noisy[static_cast<size_t>(slab - first)];
+        const int64_t num_values = NumValues(residual->values);
+        visitor_.visit_piece({*std::exchange(residual, std::nullopt), first_value,
+                              slab + 1 == residuals.num_slabs()});
+        first_value += num_values;
+      }
     }
-    num_measured += std::ssize(noisy);
-    if (options.on_measured) options.on_measured(num_measured);
-  });
-  RESIDUA_CHECK(waiting.done());
-}
+  }
+
+  static int64_t NumValues(const NoisyValues& values) {
+    return std::visit([](const auto& of_width) { return std::ssize(of_width); }, values);
+  }
+
+  void Report(int64_t num_more) {
+    num_measured_ += num_more;
+    if (options_.on_measured) options_.on_measured(num_measured_);
+  }
+
+  const MeasurablePlan& measurable_;
+  const Plan& plan_;
+  const ResidualTransform transform_;
+  Threads threads_;
+  const MeasureOptions& options_;
+  const BitsOfThread& bits_of_thread_;
+  const MeasuredVisitor& visitor_;
+  int64_t num_measured_ = 0;
+};
 
 void CheckNumRows(const MeasurablePlan& plan, int64_t num_rows) {
   if (num_rows == plan.num_rows()) return;
@@ -193,6 +259,33 @@ MeasurablePlan::MeasurablePlan(const VerifiedPlan& verified, int64_t num_rows,
   }
 }
 
+MeasuredVisitor WholeVisitor(const std::function<void(NoisyResidual&&)>& visit) {
+  // In one of two widths.
+  struct Gathered {
+    std::vector<int64_t> narrow;
+    std::vector<Int128> wide;
+  };
+  const auto gathered = std::make_shared<Gathered>();
+  const auto gather = [visit, gathered](NoisyPiece&& piece) {
+    NoisyResidual& part = piece.part;
+    auto& [narrow, wide] = *gathered;
+    if (const auto* fitting = std::get_if<std::vector<int64_t>>(&part.values);
+        fitting != nullptr && wide.empty()) {
+      narrow.insert(narrow.end(), fitting->begin(), fitting->end());
+    } else {
+      wide.insert(wide.end(), narrow.begin(), narrow.end());
+      narrow = {};
+      std::visit([&](const auto& values) { wide.insert(wide.end(), values.begin(), values.end()); },
+                 part.values);
+    }
+    if (!piece.is_last) return;
+    part.values = wide.empty() ? NoisyValues(std::exchange(narrow, {}))
+                               : InLeastWidth(std::exchange(wide, {}));
+    visit(std::move(part));
+  };
+  return {visit, gather};
+}
+
 void Measure(const MeasurablePlan& plan, const EncodedTable& table, const MeasureOptions& options,
              const std::function<void(NoisyResidual&&)>& visit) {
   MeasureWithBits(
@@ -201,8 +294,13 @@ void Measure(const MeasurablePlan& plan, const EncodedTable& table, const Measur
 
 void Measure(const MeasurablePlan& plan, CountedRows&& rows, const MeasureOptions& options,
              const std::function<void(NoisyResidual&&)>& visit) {
+  Measure(plan, std::move(rows), options, WholeVisitor(visit));
+}
+
+void Measure(const MeasurablePlan& plan, CountedRows&& rows, const MeasureOptions& options,
+             const MeasuredVisitor& visitor) {
   MeasureWithBits(
-      plan, std::move(rows), options, []() -> BitSource& { return ThreadSecureBits(); }, visit);
+      plan, std::move(rows), options, []() -> BitSource& { return ThreadSecureBits(); }, visitor);
 }
 
 void Measure(const Plan& plan, const EncodedTable& table, const MeasureOptions& options,
@@ -215,23 +313,33 @@ void MeasureWithBits(const MeasurablePlan& plan, const EncodedTable& table,
                      const MeasureOptions& options, const BitsOfThread& bits_of_thread,
                      const std::function<void(NoisyResidual&&)>& visit) {
   CheckNumRows(plan, table.num_rows());
-  const auto count = [&](const MarginalsVisitor& pass_on) {
-    CountMarginalBatches(table, plan.plan().domain, plan.sets(), options.counting, pass_on);
-  };
-  MeasureBatches(plan, options, bits_of_thread, count, visit);
+  const Domain& domain = plan.plan().domain;
+  const CountingOptions& counting = options.counting;
+  const SplitSets split = SplitBySize(domain, plan.sets(), counting);
+  const MeasuredVisitor visitor = WholeVisitor(visit);
+  Measurer(plan, options, bits_of_thread, visitor)
+      .Run({[&](const MarginalsVisitor& pass_on) {
+              CountMarginalBatches(table, domain, split.whole, counting, pass_on);
+            },
+            [&](const AttributeSet& set) {
+              return CountSlabs(std::span(&table, 1), domain, set, counting);
+            }},
+           split.in_slabs);
 }
 
 void MeasureWithBits(const MeasurablePlan& plan, CountedRows&& rows, const MeasureOptions& options,
-                     const BitsOfThread& bits_of_thread,
-                     const std::function<void(NoisyResidual&&)>& visit) {
+                     const BitsOfThread& bits_of_thread, const MeasuredVisitor& visitor) {
   CheckNumRows(plan, rows.num_rows());
   if (rows.sets() != plan.sets()) {
     Fail(ErrorKind::kBadInput, "the rows were counted for other tables than those of the plan");
   }
-  const auto count = [&](const MarginalsVisitor& pass_on) {
-    CountMarginalBatches(std::move(rows), options.counting, pass_on);
-  };
-  MeasureBatches(plan, options, bits_of_thread, count, visit);
+  CountedRows counted = std::move(rows);
+  Measurer(plan, options, bits_of_thread, visitor)
+      .Run({[&](const MarginalsVisitor& pass_on) {
+              CountMarginalBatches(counted, options.counting, pass_on);
+            },
+            [&](const AttributeSet& set) { return TakeSlabs(counted, set); }},
+           InSlabs(counted));
 }
 
 }  // namespace residua

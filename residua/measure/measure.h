@@ -65,6 +65,15 @@ class MeasurablePlan {
   std::vector<AttributeSet> sets_;
 };
 
+// Takes what is measured. Sets that are counted in slabs come in pieces, one after the other, each
+// of some megabytes; all others are whole.
+struct MeasuredVisitor {
+  std::function<void(NoisyResidual&&)> visit;
+  std::function<void(NoisyPiece&&)> visit_piece;
+};
+// Makes pieces whole, for visitors that have the memory for any table.
+MeasuredVisitor WholeVisitor(const std::function<void(NoisyResidual&&)>& visit);
+
 // Counts, transforms, adds noise: each set of the plan's closure is passed to `visit` once, on the
 // calling thread. No true count survives. Error{kBadInput} for a table of another number of rows.
 //
@@ -75,6 +84,8 @@ void Measure(const MeasurablePlan& plan, const EncodedTable& table, const Measur
 // The same for rows that were counted as they came, for the sets of the plan.
 void Measure(const MeasurablePlan& plan, CountedRows&& rows, const MeasureOptions& options,
              const std::function<void(NoisyResidual&&)>& visit);
+void Measure(const MeasurablePlan& plan, CountedRows&& rows, const MeasureOptions& options,
+             const MeasuredVisitor& visitor);
 // The same for a plan that was not verified yet.
 void Measure(const Plan& plan, const EncodedTable& table, const MeasureOptions& options,
              const std::function<void(NoisyResidual&&)>& visit);

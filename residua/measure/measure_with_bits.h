@@ -16,7 +16,6 @@ void MeasureWithBits(const MeasurablePlan& plan, const EncodedTable& table,
                      const MeasureOptions& options, const BitsOfThread& bits_of_thread,
                      const std::function<void(NoisyResidual&&)>& visit);
 void MeasureWithBits(const MeasurablePlan& plan, CountedRows&& rows, const MeasureOptions& options,
-                     const BitsOfThread& bits_of_thread,
-                     const std::function<void(NoisyResidual&&)>& visit);
+                     const BitsOfThread& bits_of_thread, const MeasuredVisitor& visitor);
 
 }  // namespace residua

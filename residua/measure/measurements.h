@@ -22,6 +22,14 @@ struct NoisyResidual {
   int scale_bits = 0;
 };
 
+// Some consecutive values of a residual that is too large to be in memory at once: `part.values`,
+// of which the first is value `first_value` of all. Safe to publish.
+struct NoisyPiece {
+  NoisyResidual part;
+  int64_t first_value = 0;
+  bool is_last = false;
+};
+
 // The values in 64 bits if every one of them fits, else in 128: the width reveals no more than the
 // values do.
 NoisyValues InLeastWidth(std::vector<Int128> values);

@@ -45,18 +45,17 @@ int64_t NumRowsOf(const ResidualMatrix& matrix, int64_t size) {
   return integers == nullptr ? size : integers->num_rows;
 }
 
-// Along the first `num_axes` axes of the table.
+// Along the axes of `attributes`, which have `outer` places before them.
 template <typename Value>
 void ApplyAlongAxes(const Domain& domain, std::span<const ResidualMatrix> matrices,
-                    const AttributeSet& attributes, size_t num_axes, std::vector<Value>& values) {
-  auto inner = static_cast<int64_t>(values.size());
-  int64_t outer = 1;
-  for (size_t k = 0; k < num_axes; ++k) {
-    const auto i = static_cast<size_t>(attributes[k]);
-    const int64_t size = domain[attributes[k]].size;
+                    std::span<const int> attributes, int64_t outer, std::vector<Value>& values) {
+  auto inner = static_cast<int64_t>(values.size()) / outer;
+  for (const int i : attributes) {
+    const ResidualMatrix& matrix = matrices[static_cast<size_t>(i)];
+    const int64_t size = domain[i].size;
     inner /= size;
-    ApplyOne(matrices[i], {outer, size, inner}, values);
-    outer = CheckedMultiply(outer, NumRowsOf(matrices[i], size));
+    ApplyOne(matrix, {outer, size, inner}, values);
+    outer = CheckedMultiply(outer, NumRowsOf(matrix, size));
   }
 }
 
@@ -64,21 +63,24 @@ bool IsSubtraction(const ResidualMatrix& matrix) {
   return std::holds_alternative<SubtractionMatrix>(matrix);
 }
 
+// Two subtractions along the innermost axes are one sweep.
 void ApplyNarrow(const Domain& domain, std::span<const ResidualMatrix> matrices,
-                 const AttributeSet& attributes, std::vector<int64_t>& values) {
+                 std::span<const int> attributes, int64_t outer, std::vector<int64_t>& values) {
   const size_t num_axes = attributes.size();
-  const auto matrix_of = [&](size_t k) -> const ResidualMatrix& {
-    return matrices[static_cast<size_t>(attributes[k])];
+  int64_t num_cells = outer;
+  for (const int i : attributes) num_cells *= domain[i].size;
+  const auto is_subtracted = [&](size_t k) {
+    return IsSubtraction(matrices[static_cast<size_t>(attributes[k])]);
   };
-  if (num_axes < 2 || !IsSubtraction(matrix_of(num_axes - 2)) ||
-      !IsSubtraction(matrix_of(num_axes - 1))) {
-    return ApplyAlongAxes(domain, matrices, attributes, num_axes, values);
+  if (num_axes < 2 || num_cells != std::ssize(values) || !is_subtracted(num_axes - 2) ||
+      !is_subtracted(num_axes - 1)) {
+    return ApplyAlongAxes(domain, matrices, attributes, outer, values);
   }
-  ApplyAlongAxes(domain, matrices, attributes, num_axes - 2, values);
+  ApplyAlongAxes(domain, matrices, attributes.first(num_axes - 2), outer, values);
   const int64_t num_rows = domain[attributes[num_axes - 2]].size;
   const int64_t num_columns = domain[attributes[num_axes - 1]].size;
-  const int64_t outer = static_cast<int64_t>(values.size()) / (num_rows * num_columns);
-  ApplySubtractionToPlanes(outer, num_rows, num_columns, values);
+  const int64_t num_planes = std::ssize(values) / (num_rows * num_columns);
+  ApplySubtractionToPlanes(num_planes, num_rows, num_columns, values);
 }
 
 }  // namespace
@@ -99,18 +101,28 @@ TrueResidual ResidualTransform::Apply(TrueMarginal&& marginal, int scale_bits) c
   RESIDUA_CHECK(marginal.num_cells() == NumCellsInMemory(domain_, attributes));
   std::vector<int64_t> cells = TrueCounts::TakeCells(std::move(marginal));
   if (FitsNarrow(attributes, SumOfCounts(cells), scale_bits)) {
-    ApplyNarrow(domain_, matrices_, attributes, cells);
+    Sweep(attributes, 1, cells);
     if (scale_bits > 0) {
       for (int64_t& value : cells) value *= int64_t{1} << scale_bits;
     }
     return TrueCounts::Residual(attributes, std::move(cells));
   }
   std::vector<Int128> wide(cells.begin(), cells.end());
-  ApplyAlongAxes(domain_, matrices_, attributes, attributes.size(), wide);
+  Sweep(attributes, 1, wide);
   if (scale_bits > 0) {
     for (Int128& value : wide) value *= Int128{1} << scale_bits;
   }
   return TrueCounts::Residual(attributes, std::move(wide));
+}
+
+void ResidualTransform::Sweep(std::span<const int> attributes, int64_t outer,
+                              std::vector<int64_t>& values) const {
+  ApplyNarrow(domain_, matrices_, attributes, outer, values);
+}
+
+void ResidualTransform::Sweep(std::span<const int> attributes, int64_t outer,
+                              std::vector<Int128>& values) const {
+  ApplyAlongAxes(domain_, matrices_, attributes, outer, values);
 }
 
 void ResidualTransform::CheckFits(const AttributeSet& attributes, int64_t num_rows,

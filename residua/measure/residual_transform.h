@@ -25,11 +25,19 @@ class ResidualTransform {
 
   TrueResidual Apply(TrueMarginal&& marginal, int scale_bits = 0) const;
 
+  // The same sweeps along the axes of `attributes` alone, modulo 2^64 or 2^128, for tables that are
+  // not whole: of the row-major `values`, `outer` is the size of all axes before these, and what is
+  // left that of all axes after.
+  void Sweep(std::span<const int> attributes, int64_t outer, std::vector<int64_t>& values) const;
+  void Sweep(std::span<const int> attributes, int64_t outer, std::vector<Int128>& values) const;
+
+  // Whether the residuals of that many rows fit 64 bits; Error{kTooLarge} if they may not fit 128.
+  bool FitsNarrow(const AttributeSet& attributes, int64_t num_rows, int scale_bits) const;
+
   // Error{kTooLarge} if the residuals of that many rows may not fit.
   void CheckFits(const AttributeSet& attributes, int64_t num_rows, int scale_bits = 0) const;
 
  private:
-  bool FitsNarrow(const AttributeSet& attributes, int64_t num_rows, int scale_bits) const;
   const Domain& domain_;
   std::vector<ResidualMatrix> matrices_;
   std::vector<uint64_t> largest_entries_;  // M_i

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "residua/base/error.h"
+#include "residua/base/vectorised.h"
 
 namespace residua {
 namespace {
@@ -17,13 +18,44 @@ constexpr int64_t kBlockRows = 2048;
 template <typename Index>
 using Block = std::array<Index, kBlockRows>;
 
-// Horner's rule along the attributes: index <- index * size + code. Exact, because an index stays
-// below the number of cells, which Index holds.
-template <bool kFirst, typename Index, typename Code>
-void AppendCodes(const Code* code, int64_t size, size_t num_rows, Block<Index>& indices) {
+template <typename Index, typename Code>
+[[gnu::always_inline]] inline void AppendCodes(const Code* __restrict code, int64_t size,
+                                               size_t num_rows, Index* __restrict indices) {
   const auto factor = static_cast<Index>(size);
   for (size_t r = 0; r < num_rows; ++r) {
-    indices[r] = static_cast<Index>(kFirst ? code[r] : indices[r] * factor + code[r]);
+    indices[r] = static_cast<Index>(indices[r] * factor + code[r]);
+  }
+}
+
+// For each width of codes and of cell numbers, because templates are not compiled for AVX2.
+#define RESIDUA_APPEND_CODES(Code, Index)                                                      \
+  RESIDUA_VECTORISED void Append(const Code* code, int64_t size, size_t num_rows, Index* to) { \
+    AppendCodes(code, size, num_rows, to);                                                     \
+  }
+RESIDUA_APPEND_CODES(uint8_t, uint16_t)
+RESIDUA_APPEND_CODES(uint8_t, uint32_t)
+RESIDUA_APPEND_CODES(uint8_t, uint64_t)
+RESIDUA_APPEND_CODES(uint16_t, uint16_t)
+RESIDUA_APPEND_CODES(uint16_t, uint32_t)
+RESIDUA_APPEND_CODES(uint16_t, uint64_t)
+#undef RESIDUA_APPEND_CODES
+
+// The cells of some rows, by Horner's rule along the attributes: index <- index * size + code.
+// Exact, because an index stays below the number of cells, which Index holds.
+template <typename Index>
+void FindCells(const EncodedTable& table, const AttributeSet& attributes, int64_t first_row,
+               size_t num_rows, Index* indices) {
+  for (const int i : attributes) {
+    const int64_t size = table.sizes()[static_cast<size_t>(i)];
+    std::visit(
+        [&](const auto& codes) {
+          if (i == attributes.front()) {
+            std::copy_n(codes.data() + first_row, num_rows, indices);
+          } else {
+            Append(codes.data() + first_row, size, num_rows, indices);
+          }
+        },
+        table.column(i));
   }
 }
 
@@ -50,18 +82,7 @@ void CountIndexed(const EncodedTable& table, const AttributeSet& attributes, int
   Block<Index> indices;
   for (int64_t row = begin; row < end; row += kBlockRows) {
     const auto num_rows = static_cast<size_t>(std::min(kBlockRows, end - row));
-    for (const int i : attributes) {
-      const int64_t size = table.sizes()[static_cast<size_t>(i)];
-      std::visit(
-          [&](const auto& codes) {
-            if (i == attributes.front()) {
-              AppendCodes<true>(codes.data() + row, size, num_rows, indices);
-            } else {
-              AppendCodes<false>(codes.data() + row, size, num_rows, indices);
-            }
-          },
-          table.column(i));
-    }
+    FindCells(table, attributes, row, num_rows, indices.data());
     CountBlock(indices, num_rows, counters.data());
   }
 }
@@ -83,6 +104,12 @@ void CountRows(const EncodedTable& table, const AttributeSet& attributes, int64_
   } else {
     CountIndexed<uint64_t>(table, attributes, begin, end, counters);
   }
+}
+
+void CellsOf(const EncodedTable& table, const AttributeSet& attributes, int64_t first_row,
+             std::span<uint64_t> cells) {
+  RESIDUA_CHECK(!attributes.empty());
+  FindCells(table, attributes, first_row, cells.size(), cells.data());
 }
 
 template void CountRows(const EncodedTable&, const AttributeSet&, int64_t, int64_t,

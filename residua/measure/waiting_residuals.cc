@@ -20,8 +20,9 @@ int64_t NumBytes(const NoisyValues& values) {
 }  // namespace
 
 WaitingResiduals::WaitingResiduals(std::vector<AttributeSet> sets, const WaitingOptions& options,
-                                   const std::function<void(NoisyResidual&&)>& visit)
-    : sets_(std::move(sets)), options_(options), visit_(visit) {}
+                                   const std::function<void(NoisyResidual&&)>& visit,
+                                   LargeSets large)
+    : sets_(std::move(sets)), options_(options), visit_(visit), large_(std::move(large)) {}
 
 size_t WaitingResiduals::TurnOf(const AttributeSet& set) const {
   const auto found = std::lower_bound(sets_.begin(), sets_.end(), set, ListedBefore);
@@ -42,10 +43,19 @@ void WaitingResiduals::Add(NoisyResidual&& residual) {
   } else {
     waiting_.emplace(turn, File(std::move(residual)));
   }
-  while (!waiting_.empty() && waiting_.begin()->first == next_) {
-    visit_(Take(sets_[next_], std::move(waiting_.begin()->second)));
-    waiting_.erase(waiting_.begin());
-    ++next_;
+  PassOn();
+}
+
+void WaitingResiduals::PassOn() {
+  for (; next_ < sets_.size(); ++next_) {
+    if (next_large_ < large_.sets.size() && large_.sets[next_large_] == sets_[next_]) {
+      large_.measure(large_.sets[next_large_++]);
+    } else if (!waiting_.empty() && waiting_.begin()->first == next_) {
+      visit_(Take(sets_[next_], std::move(waiting_.begin()->second)));
+      waiting_.erase(waiting_.begin());
+    } else {
+      return;
+    }
   }
 }
 

@@ -13,18 +13,28 @@
 
 namespace residua {
 
+// Sets that are too large to wait, and what measures and passes on one of them.
+struct LargeSets {
+  std::vector<AttributeSet> sets = {};
+  std::function<void(const AttributeSet&)> measure = {};
+};
+
 // Takes residuals in any order and passes them on in the order of `sets`. Those that wait for their
-// turn are held in memory up to the limit; the values of further ones wait in a NamelessFile.
+// turn are held in memory up to the limit; the values of further ones wait in a NamelessFile. Large
+// sets are not added: they are measured when their turn comes.
 class WaitingResiduals {
  public:
-  // `sets` as ListedBefore sorts them.
+  // `sets` and `large.sets`, which are some of them, as ListedBefore sorts them.
   WaitingResiduals(std::vector<AttributeSet> sets, const WaitingOptions& options,
-                   const std::function<void(NoisyResidual&&)>& visit);
+                   const std::function<void(NoisyResidual&&)>& visit, LargeSets large = {});
 
-  // Passes on those whose turn has come. Every set is added once.
+  // Measures large sets that come before any other.
+  void Start() { PassOn(); }
+
+  // Passes on those whose turn has come. Every other set is added once.
   void Add(NoisyResidual&& residual);
 
-  // Every set has been added and passed on.
+  // Every set has been passed on.
   bool done() const { return next_ == sets_.size(); }
 
  private:
@@ -38,6 +48,7 @@ class WaitingResiduals {
   };
   using Waiting = std::variant<NoisyResidual, Filed>;
 
+  void PassOn();
   size_t TurnOf(const AttributeSet& set) const;
   Filed File(NoisyResidual&& residual);
   NoisyResidual Take(const AttributeSet& set, Waiting&& waiting);
@@ -45,6 +56,8 @@ class WaitingResiduals {
   std::vector<AttributeSet> sets_;
   WaitingOptions options_;
   const std::function<void(NoisyResidual&&)>& visit_;
+  LargeSets large_;
+  size_t next_large_ = 0;
   std::map<size_t, Waiting> waiting_;  // by their turn
   size_t next_ = 0;
   int64_t bytes_in_memory_ = 0;

@@ -178,10 +178,9 @@ void Reserve(const MeasureRequest& request, const std::string& temporary, Accoun
   }
 }
 
-// Passes every noisy residual to `visit`, once the spend is in every ledger, then calls `finish`.
+// Passes all noisy values to the visitor, once the spend is in every ledger, then calls `finish`.
 void MeasureReserved(const MeasureRequest& request, MeasurableRows&& rows, const Accounts& accounts,
-                     const std::function<void(NoisyResidual&&)>& visit,
-                     const std::function<void()>& finish) {
+                     const MeasuredVisitor& visitor, const std::function<void()>& finish) {
   if (request.on_reserved) request.on_reserved();
   try {
     MeasureOptions options = request.options;
@@ -190,7 +189,7 @@ void MeasureReserved(const MeasureRequest& request, MeasurableRows&& rows, const
     options.on_measured = [&](int64_t num_measured) {
       if (request.on_sets) request.on_sets(num_measured, std::ssize(rows.plan.sets()));
     };
-    Measure(rows.plan, std::move(rows.rows), options, visit);
+    Measure(rows.plan, std::move(rows.rows), options, visitor);
     finish();
   } catch (const std::exception& error) {
     throw StaysReserved(error, request.resume, accounts);
@@ -336,12 +335,12 @@ MeasureOutcome MeasureToFile(const MeasureRequest& request, const VerifiedPlan& 
   FileInProgress& file = writer.file();
   Reserve(request, fs::path(file.path()).filename(), &accounts);
   if (request.resume) RemoveLeftovers(request, accounts);
-  MeasureReserved(
-      request, std::move(rows), accounts, [&](NoisyResidual&& residual) { writer.Write(residual); },
-      [&] {
-        if (fs::exists(request.output)) FailExists(request.output);
-        writer.Complete();
-      });
+  const auto write = [&](NoisyResidual&& residual) { writer.Write(residual); };
+  const auto write_piece = [&](NoisyPiece&& piece) { writer.Write(piece); };
+  MeasureReserved(request, std::move(rows), accounts, {write, write_piece}, [&] {
+    if (fs::exists(request.output)) FailExists(request.output);
+    writer.Complete();
+  });
   try {
     Confirm(&accounts);
   } catch (const Error& error) {
@@ -369,9 +368,8 @@ MeasureOutcome MeasureToMemory(const MeasureRequest& request, std::vector<NoisyR
   MeasurableRows rows = ReadRows(request, verified);
   Reserve(request, std::string(kInMemory), &accounts);
   std::vector<NoisyResidual> residuals;
-  MeasureReserved(
-      request, std::move(rows), accounts,
-      [&](NoisyResidual&& residual) { residuals.push_back(std::move(residual)); }, [] {});
+  const auto keep = [&](NoisyResidual&& residual) { residuals.push_back(std::move(residual)); };
+  MeasureReserved(request, std::move(rows), accounts, WholeVisitor(keep), [] {});
   Confirm(&accounts);
   *into = std::move(residuals);
   return OutcomeOf(accounts, makes_ledger, false);

@@ -74,7 +74,7 @@ class ReadCountedRowsTest : public FolderTest {
       EXPECT_EQ(one.num_missing, other.num_missing);
     }
     Marginals marginals;
-    CountMarginalBatches(std::move(counted.rows), {}, [&](std::vector<TrueMarginal>&& batch) {
+    CountMarginalBatches(counted.rows, {}, [&](std::vector<TrueMarginal>&& batch) {
       for (const TrueMarginal& m : batch) marginals[m.attributes()] = TrueCounts::Cells(m);
     });
     Marginals expected;
@@ -152,7 +152,7 @@ TEST_F(ReadCountedRowsTest, CountsTextsThatComeAgain) {
   CountedResult read = ReadCountedRows(source, domain, {}, ThreadSecureBits(), {{0}}, {});
   EXPECT_EQ(read.report.attributes[0].num_clamped, num_clamped);
   EXPECT_EQ(read.report.attributes[0].num_missing, num_missing);
-  CountMarginalBatches(std::move(read.rows), {}, [&](std::vector<TrueMarginal>&& batch) {
+  CountMarginalBatches(read.rows, {}, [&](std::vector<TrueMarginal>&& batch) {
     EXPECT_EQ(TrueCounts::Cells(batch.front()), expected);
   });
 }
@@ -217,7 +217,7 @@ TEST_F(ReadCountedRowsTest, CountsArrowStreamsInParts) {
   source.arrow = rows.stream();
   CountedResult counted = ReadCountedRows(source, domain, {}, ThreadSecureBits(), sets, {});
   EXPECT_GT(counted.rows.num_rows(), counted.rows.rows_per_part());
-  CountMarginalBatches(std::move(counted.rows), {}, [&](std::vector<TrueMarginal>&& batch) {
+  CountMarginalBatches(counted.rows, {}, [&](std::vector<TrueMarginal>&& batch) {
     for (const TrueMarginal& marginal : batch) {
       if (marginal.attributes() != AttributeSet{0, 1}) continue;
       for (int64_t c = 0; c < 20; ++c) {

@@ -34,6 +34,19 @@ TEST(ReleaseCost, HoldsTheRowsOfIdentifiers) {
   EXPECT_EQ(size.bytes_per_row, 3) << "1000 cells need two bytes";
 }
 
+// Measured in slabs: with 10 million rows in 195 MB, and in a byte per cell with any number.
+TEST(ReleaseCost, ABillionCellsTakeLittleMemory) {
+  const ReleaseSize size = SizeFor("1000*3", "3", 1e7);
+  EXPECT_EQ(size.slab_cells, 1e9);
+  EXPECT_EQ(size.largest_cells, 1e6);
+  EXPECT_EQ(size.bytes_per_row, 0);
+  EXPECT_GT(PredictMemoryBytes(size), 1.5e8);
+  EXPECT_LT(PredictMemoryBytes(size), 5e8);
+  EXPECT_LT(PredictMemoryBytes(SizeFor("1000*3", "3", 1e9)), 2e9);
+  // The table of ranges is made whole.
+  EXPECT_GT(PredictMemoryBytes(SizeFor("1000*2,60:range", "3", 1e7)), 1.5e10);
+}
+
 // Large releases take time and memory in proportion; small ones a little of both.
 TEST(ReleaseCost, GrowsWithEachSize) {
   const ReleaseSize small = {.num_rows = 10, .bytes_per_row = 1, .num_counted = 1};
@@ -54,6 +67,8 @@ TEST(ReleaseCost, GrowsWithEachSize) {
   doubles(&ReleaseSize::num_identifiers, false, true);
   doubles(&ReleaseSize::num_cells, true, false);
   doubles(&ReleaseSize::largest_cells, false, true);
+  doubles(&ReleaseSize::slab_cells, true, false);
+  doubles(&ReleaseSize::slab_bytes, false, true);
   doubles(&ReleaseSize::num_answers, true, false);
   doubles(&ReleaseSize::largest_answers, false, true);
 }

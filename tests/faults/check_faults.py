@@ -12,11 +12,13 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 
 binary, shim = (os.path.abspath(argument) for argument in sys.argv[1:3])
 LEDGER = "people.csv.ledger"
 RESERVED = "reserved, not confirmed"
-LARGE_CELLS = 700
+LARGE = {"a": 350, "b": 1000, "c": 1000}  # with prefix sums of a, which is not measured in slabs
+SLABS = {"a": 400, "b": 300, "c": 300}  # measured in slabs, into a file of 130 MB
 
 
 def run(*arguments, faults=None, limit=None):
@@ -27,7 +29,7 @@ def run(*arguments, faults=None, limit=None):
                           preexec_fn=limit)
 
 
-def write_spec(name, sizes, rows):
+def write_spec(name, sizes, rows, queries=None):
     with open("people.csv", "w", encoding="utf-8") as file:
         file.write(",".join(sizes) + "\n")
         for row in range(rows):
@@ -36,6 +38,8 @@ def write_spec(name, sizes, rows):
         file.write('[data]\nsource = "people.csv"\n[privacy]\nrho = "1/2"\n[workload]\nmarginals = "<=3"\n')
         for attribute, size in sizes.items():
             file.write(f"[attributes.{attribute}]\nsize = {size}\n")
+            if queries and attribute in queries:
+                file.write(f'queries = "{queries[attribute]}"\n')
 
 
 def folder(name):
@@ -80,6 +84,27 @@ def measure(**options):
 def disk_full_while_writing_the_measurement():
     expect_one_line(measure(faults={"FAULT_FOLDER": folder("out"), "FAULT_DISK_BYTES": 5000}), 1,
                     "No space left on device", "stays reserved as entry", "ledger forgive")
+    assert len(reserved()) == 1
+    expect_no_measurement()
+
+
+def disk_full_between_slabs():
+    write_spec("slabs.toml", SLABS, 1000)
+    assert run("plan", "slabs.toml", "-o", "plan.json").returncode == 0
+    expect_one_line(measure(faults={"FAULT_FOLDER": folder("out"), "FAULT_DISK_BYTES": 40_000_000}), 1,
+                    "No space left on device", "stays reserved as entry", "ledger forgive")
+    assert len(reserved()) == 1
+    expect_no_measurement()
+
+
+def killed_between_slabs():
+    write_spec("slabs.toml", SLABS, 1000)
+    assert run("plan", "slabs.toml", "-o", "plan.json").returncode == 0
+    with subprocess.Popen([binary, "measure", "plan.json", "-o", "out/m.parquet"], stdout=subprocess.DEVNULL) as process:
+        while process.poll() is None and sum(entry.stat().st_size for entry in os.scandir("out")) < 40_000_000:
+            time.sleep(0.01)
+        process.kill()
+    assert process.returncode == -signal.SIGKILL
     assert len(reserved()) == 1
     expect_no_measurement()
 
@@ -154,8 +179,8 @@ def entropy_that_ends():
 
 
 def no_memory():
-    """700 x 700 x 700 counts of 8 bytes in an address space of 2 GiB."""
-    write_spec("large.toml", {"a": LARGE_CELLS, "b": LARGE_CELLS, "c": LARGE_CELLS}, 100)
+    """350 x 1000 x 1000 counts of 8 bytes, with prefix sums, in an address space of 2 GiB."""
+    write_spec("large.toml", LARGE, 100, {"a": "prefix"})
     assert run("plan", "large.toml", "-o", "plan.json").returncode == 0
     limit = 2 << 30
     result = measure(limit=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
@@ -327,7 +352,7 @@ def clean_up():
 
 
 FAULTS = [
-    disk_full_while_writing_the_measurement, disk_full_while_writing_a_release, disk_full_while_writing_tables,
+    disk_full_while_writing_the_measurement, disk_full_between_slabs, killed_between_slabs, disk_full_while_writing_a_release, disk_full_while_writing_tables,
     disk_full_while_writing_the_ledger, disk_full_for_the_second_spend, read_only_output, read_only_ledger, no_entropy,
     entropy_that_ends, no_memory, clock_that_goes_back, ledger_locked_by_another, ledger_damaged, release_cut_off_while_its_plan_was_written, two_releases_at_once,
     killed_before_the_measurement_has_its_name, killed_before_the_measurement_has_its_name_and_lost,

@@ -22,7 +22,7 @@ using Marginals = std::map<AttributeSet, std::vector<int64_t>>;
 
 Marginals MarginalsOf(CountedRows&& rows, const CountingOptions& options) {
   Marginals marginals;
-  CountMarginalBatches(std::move(rows), options, [&](std::vector<TrueMarginal>&& batch) {
+  CountMarginalBatches(rows, options, [&](std::vector<TrueMarginal>&& batch) {
     for (const TrueMarginal& marginal : batch) {
       EXPECT_TRUE(marginals.emplace(marginal.attributes(), TrueCounts::Cells(marginal)).second);
     }
@@ -98,11 +98,21 @@ TEST_P(CountedRowsTest, CountsNoRows) {
 TEST(CountedRowsErrors, NamesWhatItRefuses) {
   const Domain domain = DomainOfSizes({10, 65536, 65536});
   try {
-    CountedRows(domain, {{1, 2}}, {.memory_limit_bytes = int64_t{1} << 30});
+    CountedRows(domain, {{1, 2}},
+                {.memory_limit_bytes = int64_t{1} << 30, .max_whole_cells = int64_t{1} << 40});
     FAIL() << "accepted";
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
                  "counting a1 x a2 takes 64.0 GiB of memory, and 1.0 may be used; ask for fewer "
+                 "attributes together");
+  }
+  // In slabs it takes less.
+  try {
+    CountedRows(domain, {{1, 2}}, {.memory_limit_bytes = int64_t{1} << 30, .num_threads = 1});
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "counting a1 x a2 takes 8.2 GiB of memory, and 1.0 may be used; ask for fewer "
                  "attributes together");
   }
   std::mt19937_64 random(3);

@@ -202,6 +202,28 @@ TEST_F(MeasureToFileTest, StoppedAfterReservingStaysReserved) {
   stop_once_reserved(true);
 }
 
+// Large tables come in pieces: here, the one of 16 cells in pieces of 4.
+TEST_F(MeasureToFileTest, TablesInSlabsMakeTheSameFile) {
+  MeasureRequest request = RequestFor(rows_.stream());
+  request.options.counting.max_whole_cells = 4;
+  MeasureToFile(request);
+  EXPECT_EQ(Kinds(), (std::vector<Kind>{Kind::kGrant, Kind::kConfirmed}));
+  const MeasurementFile file("m.parquet");
+  EXPECT_EQ(VerifyMeasurements(file), plan_.plan.pcost);
+  const Measurements measurements = file.ReadAll();
+  EXPECT_EQ(std::get<std::vector<int64_t>>(measurements.residuals.at({0, 1}).values).size(), 16u);
+
+  ArrowRows again({{"0", {0, 1}}, {"1", {0, 0}}});
+  MeasureRequest to_memory = RequestFor(again.stream());
+  to_memory.options.counting.max_whole_cells = 4;
+  to_memory.again = true;
+  Ledger::Open("a.ledger").Grant(plan_.plan.pcost, "test");
+  std::vector<NoisyResidual> residuals;
+  MeasureToMemory(to_memory, &residuals);
+  ASSERT_EQ(residuals.size(), 4u);
+  EXPECT_EQ(std::get<std::vector<int64_t>>(residuals.back().values).size(), 16u);
+}
+
 // A plan that states less than its noise costs is refused by whatever measures.
 TEST_F(MeasureToFileTest, VerifiesThePlanItself) {
   PlanFile forged = plan_;
