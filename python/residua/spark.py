@@ -114,13 +114,13 @@ class Counting:
         return self.rows.task_memory
 
     def __call__(self, plan: str, key: bytes, is_stopped: Callable[[], bool]) -> list[bytes]:
-        job = _Job(plan, self.rows.task_memory, key)
-        frame = _selected(self.rows.frame, self.columns, job)
+        job = _Job(plan, self.rows.task_memory, key, tuple(self.columns))
+        frame = _selected(self.rows.frame, job)
         session = frame.sparkSession
         number = self.rows.partitions or _num_cores(session)
         if self.identifier:
             # All rows of an identifier in one partition.
-            frame = frame.repartition(number, _column(self.identifier))
+            frame = frame.repartition(number, f"c{self.columns.index(self.identifier)}")
         else:
             frame = frame.coalesce(number)
         pieces = frame.mapInArrow(job.counter(), _SCHEMA)
@@ -140,6 +140,7 @@ class _Job:
     plan: str
     task_memory: int
     key: bytes = field(repr=False)
+    columns: tuple[str, ...]
     version: str = _residua.version
 
     def open(self) -> _residua.PartsJob:
@@ -155,7 +156,8 @@ class _Job:
         def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             from pyspark import TaskContext
 
-            yield from _count(self.open(), TaskContext.get().partitionId(), batches)
+            named = (batch.rename_columns(list(self.columns)) for batch in batches)
+            yield from _count(self.open(), TaskContext.get().partitionId(), named)
 
         return count
 
@@ -227,37 +229,46 @@ def _batch(pieces: list[tuple[int, bytes]]) -> pa.RecordBatch:
     )
 
 
-def _column(name: str) -> Any:
-    """The column by this very name, whatever characters are in it."""
-    return f"`{name.replace('`', '``')}`"
-
-
-def _selected(frame: Any, columns: Sequence[str], job: _Job) -> Any:
-    """Only these columns. What is wrong with their names is said before a job starts."""
+def _selected(frame: Any, job: _Job) -> Any:
+    """Only the columns of the job, as c0, c1, ...: Spark does not take every name everywhere. What
+    is wrong with their names is said before a job starts."""
     names = list(frame.columns)
-    if any(names.count(name) != 1 for name in columns):
+    if any(names.count(name) != 1 for name in job.columns):
         nothing = pa.Table.from_arrays([pa.nulls(0)] * len(names), names=names)
         job.open().count(-1, nothing.__arrow_c_stream__())
-    return frame.select([_column(name) for name in columns])
+    quoted = [name.replace("`", "``") for name in job.columns]
+    return frame.selectExpr(*(f"`{name}` AS c{k}" for k, name in enumerate(quoted)))
+
+
+def _context(session: Any) -> Any:
+    """The SparkContext of a classic session; None for Spark Connect, which has errors of its own
+    for what it does not offer."""
+    try:
+        return session.sparkContext
+    except Exception:
+        return None
 
 
 def _num_cores(session: Any) -> int:
     """Of the whole cluster; Spark Connect does not tell, and shuffles into this many parts."""
-    try:
-        return max(int(session.sparkContext.defaultParallelism), 1)
-    except Exception:  # Spark Connect has errors of its own for what it does not offer
-        return max(int(session.conf.get("spark.sql.shuffle.partitions")), 1)
+    context = _context(session)
+    told = context.defaultParallelism if context else session.conf.get("spark.sql.shuffle.partitions")
+    return max(int(told), 1)
 
 
 def _collected(session: Any, frame: Any, is_stopped: Callable[[], bool]) -> list[Any]:
     """The rows of the frame. The job is cancelled if its measurement is stopped."""
+    context = _context(session)
     tag = f"residua-{secrets.token_hex(8)}"
     rows: list[Any] = []
     errors: list[BaseException] = []
 
     def run() -> None:
         try:
-            session.addTag(tag)
+            if context:
+                context.setJobGroup(tag, "residua: counting rows", interruptOnCancel=True)
+            else:
+                session.addTag(tag)
             rows.extend(frame.collect())
         except BaseException as error:
             errors.append(error)
@@ -267,7 +278,10 @@ def _collected(session: Any, frame: Any, is_stopped: Callable[[], bool]) -> list
     while thread.is_alive():
         thread.join(0.1)
         if is_stopped() and thread.is_alive():
-            session.interruptTag(tag)
+            if context:
+                context.cancelJobGroup(tag)
+            else:
+                session.interruptTag(tag)
             thread.join(1)
     if errors:
         raise _residua.Error(f"Spark: {_said(errors[0])}; nothing was spent") from None
@@ -292,6 +306,9 @@ def _said(error: BaseException) -> str:
         if found := re.search(pattern, whole_text, re.IGNORECASE):
             return words.format(*found.groups())
     lines = [line.strip() for line in whole_text.splitlines() if line.strip()]
+    raised = [line for line in lines if re.match(r"[\w.]+(Error|Exception)\b: ", line)]
+    if raised and "Traceback" in whole_text:
+        return raised[-1].rstrip(".;")
     return lines[0].rstrip(".;") if lines else type(error).__name__
 
 

@@ -36,6 +36,8 @@ def loopback():
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SPARK_LOCAL_IP", LOOPBACK)
         patch.setenv("PYSPARK_PYTHON", sys.executable)
+        # Executors have residua, and not this file.
+        pyspark.cloudpickle.register_pickle_by_value(sys.modules[__name__])
         patch.setenv("SPARK_HOME", str(Path(pyspark.__file__).parent))
         yield
 
@@ -124,7 +126,8 @@ def on(session, partitions=5, frame=None):
 
 
 def truth():
-    return counts(domain_of_rows(), made_rows(), "truth.ledger").tolist()
+    rows = made_rows()
+    return pd.crosstab(rows.age, rows.sex).reindex(range(10), fill_value=0).to_numpy().tolist()
 
 
 def counted(frame, ledger="spark.ledger"):
@@ -132,7 +135,10 @@ def counted(frame, ledger="spark.ledger"):
 
 
 def faulty(frame, fault):
-    """The same rows, passed through `fault(partition, attempt)` in each task before they are counted."""
+    """The same rows, passed through `fault(partition, attempt)` in each task before they are counted. `attempts` lists
+    the tasks that were begun."""
+    marks = Path("attempts").absolute()
+    marks.mkdir(exist_ok=True)
 
     def pass_on(batches):
         from pyspark import TaskContext
@@ -140,10 +146,15 @@ def faulty(frame, fault):
         context = TaskContext.get()
         for number, batch in enumerate(batches):
             if number == 0:
+                (marks / f"{context.partitionId()}, {context.attemptNumber()}").touch()
                 fault(context.partitionId(), context.attemptNumber())
             yield batch
 
     return frame.mapInArrow(pass_on, frame.schema)
+
+
+def attempts():
+    return {tuple(map(int, mark.name.split(", "))) for mark in Path("attempts").iterdir()}
 
 
 def kill_worker(partition, attempt):
@@ -222,11 +233,11 @@ class TestLocal:
         assert any("beyond max_rows: 4000" in note for note in release.notes)
 
     def test_what_was_left_out_is_noted(self, local):
-        domain = rs.Domain(age=rs.integers(0, 4, outside="clamp"), sex=rs.values("f", outside="drop"))
+        domain = rs.Domain(age=rs.integers(0, 4, outside="clamp"), sex=rs.values("f", "x", outside="drop"))
         plan = rs.plan(domain, marginals="<=2", rho=1)
         notes = plan.measure(on(local), ledger="spark.ledger").notes
         assert notes == plan.measure(made_rows(), ledger="pandas.ledger").notes != []
-        nobody = rs.plan(rs.Domain(sex=rs.values("x", outside="drop")), marginals=1, rho=1)
+        nobody = rs.plan(rs.Domain(sex=rs.values("x", "y", outside="drop")), marginals=1, rho=1)
         with pytest.raises(rs.Refused, match="the data: column 'sex' leaves out 6000 of 6000 rows"):
             nobody.measure(on(local), ledger="nobody.ledger")
         assert not Path("nobody.ledger").exists()
@@ -234,8 +245,8 @@ class TestLocal:
     @pytest.mark.parametrize(
         "domain, message",
         [
-            (rs.Domain(sex=["f"]), "the data, partition 0: column 'sex' has the value 'm' \\(row \\d+\\), not among its values; set"),
-            (rs.Domain(height=["f"]), "the data: no column 'height'; it has who, age, sex, k: rename or remove"),
+            (rs.Domain(sex=["f", "x"]), "the data, partition 0: column 'sex' has the value 'm' \\(row \\d+\\), not among its values; set"),
+            (rs.Domain(height=["f", "m"]), "the data: no column 'height'; it has who, age, sex, k: rename or remove"),
             (rs.Domain(Sex=["f", "m"]), "the data: no column 'Sex', but a column 'sex'"),
         ],
     )
@@ -254,6 +265,7 @@ class TestLocal:
 
     def test_a_killed_python_worker_is_replaced(self, local):
         assert counted(faulty(on(local), kill_worker)) == truth()
+        assert (1, 1) in attempts()
 
     def test_workers_that_always_die_are_one_line(self, local):
         with pytest.raises(rs.Error, match="^Spark: a Python worker died, .*; nothing was spent$"):
@@ -267,7 +279,7 @@ class TestLocal:
             plan.measure(refusing)
         with pytest.raises(rs.InputError, match="the counters of all tables take .* in every task, and .* may be used; allow more"):
             plan.measure(residua.spark.Rows(refusing, task_memory=40), ledger="small.ledger")
-        rs.Ledger.create("poor.ledger", rho=0.5)
+        rs.Ledger.create("poor.ledger", rho=0.5, reason="a small budget")
         with pytest.raises(rs.Refused, match="poor.ledger"):
             plan.measure(refusing, ledger="poor.ledger")
         for call in (plan.check, rs.init):
@@ -310,10 +322,12 @@ class TestCluster:
     def test_speculative_tasks_count_once(self, cluster):
         rows = residua.spark.Rows(faulty(on(cluster), sleep_once), partitions=5)
         assert counted(rows) == truth()
+        assert (2, 1) in attempts()
 
     def test_a_killed_executor_is_replaced(self, cluster):
         rows = residua.spark.Rows(faulty(on(cluster), kill_executor), partitions=5)
         assert counted(rows) == truth()
+        assert (4, 1) in attempts()
 
 
 CONNECTED = """
@@ -329,7 +343,7 @@ session = builder.getOrCreate()
 assert "connect" in type(on(session)).__module__
 assert counted(on(session)) == truth()
 try:
-    rs.plan(rs.Domain(sex=["f"]), marginals=1, rho=1).measure(on(session), ledger="bad.ledger")
+    rs.plan(rs.Domain(sex=["f", "x"]), marginals=1, rho=1).measure(on(session), ledger="bad.ledger")
 except rs.InputError as error:
     print(error)
 session.stop()
