@@ -68,24 +68,26 @@ def free_port():
 
 @pytest.fixture(scope="class")
 def cluster(tmp_path_factory):
-    """A master and two workers with one core each. Tasks that take long are run twice."""
+    """A master and two workers with one core each, at two addresses: tasks that take long are run twice, and Spark runs
+    the second copy on another host only."""
     folder = tmp_path_factory.mktemp("cluster")
     program = str(Path(pyspark.__file__).parent / "bin" / "spark-class")
     port = free_port()
-    place = ["--host", LOOPBACK, "--webui-port", "0"]
     url = f"spark://{LOOPBACK}:{port}"
-    daemons = [[program, "org.apache.spark.deploy.master.Master", *place, "--port", str(port)]]
-    for k in range(2):
-        worker = [program, "org.apache.spark.deploy.worker.Worker", *place, "--cores", "1", "--memory", "700m"]
-        daemons.append([*worker, "--work-dir", str(folder / f"worker{k}"), url])
     environment = {**os.environ, "SPARK_DAEMON_MEMORY": "256m", "SPARK_LOCAL_DIRS": str(folder)}
     log = open(folder / "log", "w")
     processes = []
+
+    def run(role, host, *arguments):
+        daemon = [program, f"org.apache.spark.deploy.{role}", "--host", host, "--webui-port", "0", *arguments]
+        own = {**environment, "SPARK_LOCAL_IP": host}
+        processes.append(subprocess.Popen(daemon, env=own, stdout=log, stderr=log))
+
     try:
-        for k, daemon in enumerate(daemons):
-            processes.append(subprocess.Popen(daemon, env=environment, stdout=log, stderr=log))
-            if k == 0:
-                wait_for(port)
+        run("master.Master", LOOPBACK, "--port", str(port))
+        wait_for(port)
+        for host in (LOOPBACK, "127.0.0.2"):
+            run("worker.Worker", host, "--cores", "1", "--memory", "700m", "--work-dir", str(folder / host), url)
         session = start(
             url, folder, spark_executor_memory="512m", spark_executor_cores="1",
             spark_sql_shuffle_partitions="2", spark_speculation="true", spark_speculation_multiplier="1.1",
