@@ -252,8 +252,9 @@ def _context(session: Any) -> Any:
 def _num_cores(session: Any) -> int:
     """Of the whole cluster; Spark Connect does not tell, and shuffles into this many parts."""
     context = _context(session)
-    told = context.defaultParallelism if context else session.conf.get("spark.sql.shuffle.partitions")
-    return max(int(told), 1)
+    if context:
+        return max(int(context.defaultParallelism), 1)
+    return max(int(session.conf.get("spark.sql.shuffle.partitions")), 1)
 
 
 def _collected(session: Any, frame: Any, is_stopped: Callable[[], bool]) -> list[Any]:
