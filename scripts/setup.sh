@@ -8,7 +8,7 @@ packages=(
   libeigen3-dev libgmp-dev libmpfr-dev libssl-dev libtbb-dev libsqlite3-dev zlib1g-dev
   libtomlplusplus-dev nlohmann-json3-dev libcli11-dev libfmt-dev libgtest-dev libbenchmark-dev
 )
-if [ "${1:-}" = test ]; then packages+=(postgresql r-base-core); fi
+if [ "${1:-}" = test ]; then packages+=(postgresql r-base-core openjdk-17-jre-headless); fi
 if [ "${1:-}" = lint ]; then packages+=(clang-format clang-tidy); fi
 if [ "${1:-}" = fuzz ]; then packages+=(clang-14 libclang-rt-14-dev); fi
 if [ "${1:-}" = wasm ]; then packages+=(emscripten libboost-dev); fi

@@ -10,5 +10,6 @@ void BindPlans(nanobind::module_& module);
 void BindMeasuring(nanobind::module_& module);
 void BindReleases(nanobind::module_& module);
 void BindLedgers(nanobind::module_& module);
+void BindParts(nanobind::module_& module);
 
 }  // namespace residua::python

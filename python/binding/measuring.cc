@@ -9,6 +9,7 @@
 
 #include "python/binding/bindings.h"
 #include "python/binding/job.h"
+#include "python/binding/parts.h"
 #include "python/binding/words.h"
 #include "residua/base/error.h"
 #include "residua/base/stop.h"
@@ -23,14 +24,6 @@ namespace residua::python {
 namespace {
 
 namespace nb = nanobind;
-
-// The stream that a capsule of Python's owns; null for None.
-ArrowArrayStream* StreamOf(const nb::object& capsule) {
-  if (capsule.is_none()) return nullptr;
-  void* pointer = PyCapsule_GetPointer(capsule.ptr(), "arrow_array_stream");
-  if (pointer == nullptr) throw nb::python_error();
-  return static_cast<ArrowArrayStream*>(pointer);
-}
 
 struct Measured {
   std::shared_ptr<const Release> release;
@@ -48,15 +41,18 @@ struct GivenData {
   std::string ledger;
   bool allow_drops = false;
   int threads = 0;
-  nb::object show;  // None, or as of RunJob
+  nb::object show;                // None, or as of RunJob
+  nb::object parts = nb::none();  // as of CountedByPython
 };
 
-NamedPlaces PlacesOf(const GivenData& data) {
+NamedPlaces PlacesOf(const PlanFile& plan, const GivenData& data) {
   if (data.threads < 0 || data.threads > 1024) {
     Fail(ErrorKind::kBadInput, "threads is {}; it must be 0, for one per processor, to 1024",
          data.threads);
   }
-  return {data.source, StreamOf(data.stream), data.ledger};
+  NamedPlaces places{data.source, StreamOf(data.stream), data.ledger};
+  if (!data.parts.is_none()) places.elsewhere = CountedByPython(plan, data.parts);
+  return places;
 }
 
 // Tells the job how far the work on `request` is.
@@ -78,7 +74,7 @@ void ReportProgress(Job* job, Request* request) {
 // Holds the GIL only between the job's looks; see job.h.
 Measured MeasurePlan(const PlanFile& plan, const std::filesystem::path& folder,
                      const GivenData& data, const std::string& output, bool again) {
-  MeasureRequest request{plan, FindPlaces(plan.data, folder, PlacesOf(data)), output, again};
+  MeasureRequest request{plan, FindPlaces(plan.data, folder, PlacesOf(plan, data)), output, again};
   request.allow_drops = data.allow_drops;
   request.options.counting.num_threads = data.threads;
   Measured measured;
@@ -125,7 +121,7 @@ Measured ReleasePlan(const PlanFile& plan, const std::filesystem::path& folder,
   ReleaseRequest request{SpecOf(plan), folder};
   request.plan = plan.plan;
   request.output = output;
-  request.data = PlacesOf(data);
+  request.data = PlacesOf(plan, data);
   request.ledger = data.ledger;
   request.allow_drops = data.allow_drops;
   request.num_threads = data.threads;
@@ -165,7 +161,7 @@ Measured ReleasePlan(const PlanFile& plan, const std::filesystem::path& folder,
 nb::dict CheckPlanOnData(const PlanFile& plan, const std::filesystem::path& folder,
                          GivenData data) {
   if (data.ledger.empty()) data.ledger = "unused.ledger";  // nothing is spent
-  const DataPlaces places = FindPlaces(plan.data, folder, PlacesOf(data));
+  const DataPlaces places = FindPlaces(plan.data, folder, PlacesOf(plan, data));
   const SpecCheck check = RunJob(
       [&](Job& job) {
         job.progress.Enter(JobProgress::kReading);
@@ -230,12 +226,13 @@ void BindMeasuring(nb::module_& module) {
       .def(
           "__init__",
           [](GivenData* made, nb::object stream, std::string source, std::string ledger,
-             bool allow_drops, int threads, nb::object show) {
-            new (made) GivenData{std::move(stream), std::move(source), std::move(ledger),
-                                 allow_drops,       threads,           std::move(show)};
+             bool allow_drops, int threads, nb::object show, nb::object parts) {
+            new (made)
+                GivenData{std::move(stream), std::move(source), std::move(ledger), allow_drops,
+                          threads,           std::move(show),   std::move(parts)};
           },
           nb::arg("stream").none(), nb::arg("source"), nb::arg("ledger"), nb::arg("allow_drops"),
-          nb::arg("threads"), nb::arg("show").none());
+          nb::arg("threads"), nb::arg("show").none(), nb::arg("parts").none());
   module.def("measure", &MeasurePlan, nb::arg("plan"), nb::arg("folder"), nb::arg("data"),
              nb::arg("output"), nb::arg("again"));
   module.def("release", &ReleasePlan, nb::arg("plan"), nb::arg("folder"), nb::arg("data"),

@@ -98,4 +98,5 @@ NB_MODULE(_residua, module) {
   residua::python::BindReleases(module);
   residua::python::BindMeasuring(module);
   residua::python::BindLedgers(module);
+  residua::python::BindParts(module);
 }

@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
+from residua import spark
 from residua._residua import InputError, NotFoundError
 
 
@@ -29,6 +30,7 @@ def rows_of(data: Any, columns: Sequence[str] | None) -> Rows:
     """The rows of `data`. Only `columns` are converted; None: all."""
     if data is None:
         return Rows()
+    spark.refuse(data)
     if isinstance(data, str | os.PathLike):
         path = os.fspath(data)
         if not isinstance(path, str):

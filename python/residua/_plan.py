@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from residua import _data, _html, _residua
+from residua import _data, _html, _residua, spark
 from residua._check import Check
 from residua._labels import Axis, Indices, axis
 from residua._plain import Array, counted, flag, number, place, text, whole
@@ -385,7 +385,7 @@ class Plan:
         """
         rows = _data.rows_of(data, self._data_columns())
         with shower(progress) as show:
-            given = _residua.GivenData(rows.stream, rows.source, "", False, 0, show)
+            given = _residua.GivenData(rows.stream, rows.source, "", False, 0, show, None)
             return Check(**_residua.check(self._file, self._folder, given))
 
     def measure(
@@ -402,9 +402,10 @@ class Plan:
         """Counts, adds noise and records the spend in the ledger.
 
         `data` is a pandas or polars DataFrame or LazyFrame, a pyarrow Table or dataset, a DuckDB
-        relation, anything with ``__arrow_c_stream__``, an iterable of such batches, or the path of
-        a CSV, Parquet or JSON file, or a pattern such as ``"people-*.parquet"``. Without it, the
-        data is where the spec of the plan says. `ledger` is the file that keeps the budget of this
+        relation, anything with ``__arrow_c_stream__``, an iterable of such batches, the path of a
+        CSV, Parquet or JSON file, a pattern such as ``"people-*.parquet"``, or a Spark DataFrame,
+        which is counted on its cluster (:mod:`residua.spark`). Without it, the data is where the
+        spec of the plan says. `ledger` is the file that keeps the budget of this
         data. A data file has its ledger beside it, named after it. For anything else, name one, and
         always the same for the same data. If you name another ledger for a file that has one beside
         it, the spend is recorded in both, and a warning says so.
@@ -494,9 +495,10 @@ class Plan:
         settings = (
             place(ledger, "ledger"), flag(allow_drops, "allow_drops"), whole(threads, "threads")
         )
-        rows = _data.rows_of(data, self._data_columns())
+        parts = spark.counting(data, self._data_columns(), self._file.identifier())
+        rows = _data.rows_of(None if parts else data, self._data_columns())
         with shower(progress) as show:
-            yield _residua.GivenData(rows.stream, rows.source, *settings, show)
+            yield _residua.GivenData(rows.stream, rows.source, *settings, show, parts)
 
     def _data_columns(self) -> list[str]:
         columns = [a.get("column", a["name"]) for a in self._attributes]

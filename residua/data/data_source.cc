@@ -15,6 +15,8 @@
 #include "residua/base/counted.h"
 #include "residua/base/error.h"
 #include "residua/base/shown_text.h"
+#include "residua/base/stop.h"
+#include "residua/base/threads.h"
 #include "residua/data/adbc_rows.h"
 #include "residua/data/arrow_stream.h"
 #include "residua/data/database_url.h"
@@ -75,6 +77,7 @@ struct ReadRequest {
   const RowProgress& on_rows;
   const RowSink& sink;
   bool in_order;  // all rows in their order, by one thread
+  const DataPart* part = nullptr;
 };
 
 // Reads the rows of one relation.
@@ -104,7 +107,9 @@ class TableReader {
     ReadReport report;
     if (HasIdentifier()) {
       report.identifiers_by_rows = gatherer->IdentifiersByRows();
-      report.num_rows_over = gatherer->KeepBoundedRows(bits);
+      report.num_rows_over = request_.part == nullptr
+                                 ? gatherer->KeepBoundedRows(bits)
+                                 : gatherer->KeepBoundedRows(request_.part->choice_key);
     }
     AddTo(*gatherer, &report);
     AddAlone({gatherer.get()});
@@ -285,7 +290,15 @@ ReadReport ReadArrow(const ReadRequest& request, const std::string& name, ArrowA
 ReadReport Read(const ReadRequest& request, BitSource& bits) {
   const DataSource& source = request.source;
   AtPlace("data", [&] { CheckNullValues(source.null_values, request.domain); });
-  if (source.arrow != nullptr) return ReadArrow(request, "the data", source.arrow, bits);
+  if (source.arrow != nullptr) {
+    const std::string name = request.part == nullptr || request.part->number < 0
+                                 ? "the data"
+                                 : fmt::format("the data, partition {}", request.part->number);
+    return ReadArrow(request, name, source.arrow, bits);
+  }
+  if (source.elsewhere != nullptr) {
+    Fail(ErrorKind::kBadInput, "the rows are elsewhere, and can only be counted; read a sample");
+  }
   if (!source.source.empty() && !source.database.empty()) {
     Fail(ErrorKind::kBadInput, "data: both source and database are set; keep one");
   }
@@ -389,6 +402,10 @@ CountedResult ReadCountedRows(const DataSource& source, const Domain& domain,
                               const Protection& protection, BitSource& bits,
                               std::vector<AttributeSet> sets, const CountingOptions& options,
                               const RowProgress& on_rows) {
+  if (source.elsewhere != nullptr) {
+    AtPlace("data", [&] { CheckNullValues(source.null_values, domain); });
+    return source.elsewhere(domain, std::move(sets), options);
+  }
   CountedRows rows(domain, std::move(sets), options);
   const RowSink sink{rows.rows_per_part(), [&](EncodedTable&& part) { rows.Add(std::move(part)); },
                      [&](std::vector<EncodedTable>&& parts) { rows.AddAlone(std::move(parts)); }};
@@ -407,6 +424,21 @@ CountedResult ReadCountedRows(const DataSource& source, const Domain& domain,
   ReadToNowhere(source, domain, protection, OutsideValues::kPlace, on_rows);
   Fail(ErrorKind::kIo, "{}: its rows changed while they were read; run it again when they do not",
        ShownText(source.source.empty() ? source.database : source.source));
+}
+
+CountedResult ReadCountedPart(const DataSource& source, const DataPart& part, const Domain& domain,
+                              const Protection& protection, std::vector<AttributeSet> sets,
+                              const CountingOptions& options) {
+  CountedRows rows(domain, std::move(sets), options);
+  const RowSink sink{rows.rows_per_part(), [&](EncodedTable&& some) { rows.Add(std::move(some)); },
+                     [&](std::vector<EncodedTable>&& some) { rows.AddAlone(std::move(some)); }};
+  const RowProgress on_rows = [&](int64_t) { CheckNotStopped(options.stop); };
+  const ReadRequest request{source,  domain, protection, OutsideValues::kPlace,
+                            on_rows, sink,   true,       &part};
+  // Other parts may be at work on this machine.
+  ReadReport report;
+  Threads(options.num_threads).Run([&] { report = Read(request, ThreadSecureBits()); });
+  return {std::move(rows), std::move(report)};
 }
 
 ReadReport SurveyTable(const DataSource& source, const Domain& domain, const Protection& protection,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -24,13 +25,21 @@ namespace residua {
 // is, or a `query` on the DuckDB file `database`, or a `query` on the `database`
 // postgresql://HOST/NAME or sqlite:FILE, which its ADBC driver reads, or rows in memory, which
 // `arrow` provides once; the caller keeps ownership of it. `null_values` are texts that mean a
-// missing value, in every column.
+// missing value, in every column. Or the rows are counted `elsewhere`.
+struct CountedResult;
+using CountElsewhere =
+    std::function<CountedResult(const Domain&, std::vector<AttributeSet>, const CountingOptions&)>;
 struct DataSource {
   std::string source;
   std::string database;
   std::string query;
   ArrowArrayStream* arrow = nullptr;
   std::vector<std::string> null_values = {};
+  // Rows that are somewhere else, such as on a cluster. It is called once, when rows are counted.
+  CountElsewhere elsewhere = {};
+
+  // Whether the program itself has the rows, in no file and no database.
+  bool is_given() const { return arrow != nullptr || elsewhere != nullptr; }
 };
 
 // What reading did, for the curator's eyes: these are true counts of the data.
@@ -95,6 +104,18 @@ CountedResult ReadCountedRows(const DataSource& source, const Domain& domain,
                               const Protection& protection, BitSource& bits,
                               std::vector<AttributeSet> sets, const CountingOptions& options,
                               const RowProgress& on_rows = {});
+
+// Of rows that are in parts, the part numbered `number`. With a number below 0 it is no part, and
+// has only the columns of all.
+struct DataPart {
+  int64_t number = 0;
+  // Chooses the rows of an identifier, all of whose rows are in this part: the same rows whenever
+  // the part is read, in whatever order.
+  std::array<uint8_t, 32> choice_key;
+};
+CountedResult ReadCountedPart(const DataSource& source, const DataPart& part, const Domain& domain,
+                              const Protection& protection, std::vector<AttributeSet> sets,
+                              const CountingOptions& options);
 
 // What reading would find. Every value that has no cell is counted, whatever the policy, and none
 // stops the survey: rows with a value that would stop a measurement count as dropped.

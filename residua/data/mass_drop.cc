@@ -14,9 +14,8 @@ std::optional<Error> FindMassDrop(const ReadReport& report, const Domain& domain
     return ErrorOf(ErrorKind::kRefused,
                    "{}: column '{}' leaves out {} of {}, whose values have no cell; write the "
                    "values of {} as the data does, or add {} if this is meant",
-                   source.arrow != nullptr ? "the data" : ShownText(file),
-                   ShownText(ColumnOf(domain[i])), num_dropped,
-                   Counted(report.num_rows_read, "row"), SpecKey(domain[i]),
+                   source.is_given() ? "the data" : ShownText(file), ShownText(ColumnOf(domain[i])),
+                   num_dropped, Counted(report.num_rows_read, "row"), SpecKey(domain[i]),
                    Phrase{Phrase::Kind::kOption, {"allow-drops"}});
   }
   return std::nullopt;

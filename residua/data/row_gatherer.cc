@@ -106,7 +106,19 @@ void RowGatherer::AppendIdentifiers(const DuckDbChunk& chunk) {
 }
 
 int64_t RowGatherer::KeepBoundedRows(BitSource& bits) {
-  const std::vector<char> is_kept = ChooseRows(identifiers_, protection_.max_rows, bits);
+  return Keep(ChooseRows(identifiers_, protection_.max_rows, bits));
+}
+
+int64_t RowGatherer::KeepBoundedRows(const SealingKey& key) {
+  std::vector<std::string_view> names(identifier_numbers_.size());
+  for (const auto& [name, number] : identifier_numbers_) names[static_cast<size_t>(number)] = name;
+  std::vector<const CodeColumn*> columns;
+  for (ColumnReader& column : columns_) columns.push_back(&column.codes());
+  return Keep(ChooseRows(identifiers_, names, columns, protection_.max_rows, key));
+}
+
+// Returns how many rows are not kept.
+int64_t RowGatherer::Keep(const std::vector<char>& is_kept) {
   for (ColumnReader& column : columns_) {
     std::visit(
         [&](auto& codes) {

@@ -11,6 +11,7 @@
 #include "residua/data/null_values.h"
 #include "residua/data/row_layout.h"
 #include "residua/measure/encoded_table.h"
+#include "residua/measure/sealed_bytes.h"
 #include "residua/noise/bit_source.h"
 
 namespace residua {
@@ -40,6 +41,8 @@ class RowGatherer {
 
   // Of each identifier only `max_rows` rows stay, chosen by `bits`; returns how many are left out.
   int64_t KeepBoundedRows(BitSource& bits);
+  // The same, chosen by a secret, whatever the order of the rows.
+  int64_t KeepBoundedRows(const SealingKey& key);
 
   // Before that: how many identifiers have 1 row, 2 rows, ...
   std::map<int64_t, int64_t> IdentifiersByRows() const;
@@ -52,6 +55,7 @@ class RowGatherer {
   bool IsNobody(std::string_view text) const;
   int64_t MarkWithoutIdentifier(const DuckDbChunk& chunk);
   void AppendIdentifiers(const DuckDbChunk& chunk);
+  int64_t Keep(const std::vector<char>& is_kept);
 
   const RowLayout& layout_;
   const Domain& domain_;

@@ -2,8 +2,11 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
+#include "residua/measure/encoded_table.h"
+#include "residua/measure/sealed_bytes.h"
 #include "residua/noise/bit_source.h"
 
 namespace residua {
@@ -15,5 +18,14 @@ namespace residua {
 // table by the kept rows of that identifier alone.
 std::vector<char> ChooseRows(std::span<const int64_t> identifiers, int64_t max_rows,
                              BitSource& bits);
+
+// The same, chosen by a secret: a pseudorandom function of the identifier's name, what its row
+// contains and how many equal rows it had before. The same rows give the same choice, in whatever
+// order they come, up to equal rows, which count alike. `names[i]` is the name of identifier i, and
+// `columns` have the codes of the rows.
+std::vector<char> ChooseRows(std::span<const int64_t> identifiers,
+                             std::span<const std::string_view> names,
+                             std::span<const CodeColumn* const> columns, int64_t max_rows,
+                             const SealingKey& key);
 
 }  // namespace residua

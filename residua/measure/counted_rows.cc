@@ -9,6 +9,7 @@
 #include "residua/base/error.h"
 #include "residua/base/stop.h"
 #include "residua/base/threads.h"
+#include "residua/measure/counted_cells.h"
 #include "residua/measure/counting.h"
 #include "residua/measure/counting_plan.h"
 #include "residua/measure/marginal_batches.h"
@@ -163,6 +164,30 @@ void CountedRows::AddAlone(std::vector<EncodedTable>&& rows) {
 struct CountedRowsState {
   static CountedRows::State& Of(const CountedRows& rows) { return *rows.state_; }
 };
+
+std::span<const CountedTable> CountedCells::Plan(const CountedRows& rows) {
+  return rows.state_->plan;
+}
+
+std::vector<Counters> CountedCells::Take(CountedRows&& rows) {
+  const CountedRows counted = std::move(rows);
+  RESIDUA_CHECK(!counted.holds_rows() && counted.state_->slabs.empty());
+  std::vector<Counters> counters;
+  for (TableCounters& of_table : counted.state_->counters) counters.push_back(of_table.Take());
+  return counters;
+}
+
+void CountedCells::Put(std::vector<std::vector<uint64_t>> counters, int64_t num_rows,
+                       CountedRows* rows) {
+  CountedRows::State& state = *rows->state_;
+  RESIDUA_CHECK(!state.holds_rows && state.slabs.empty() && state.num_rows == 0 &&
+                counters.size() == state.counters.size());
+  for (size_t t = 0; t < counters.size(); ++t) {
+    RESIDUA_CHECK(std::ssize(counters[t]) == state.plan[t].num_cells);
+    state.counters[t] = TableCounters(std::move(counters[t]), num_rows);
+  }
+  state.num_rows = num_rows;
+}
 
 void CountMarginalBatches(CountedRows& rows, const CountingOptions& options,
                           const MarginalsVisitor& visit) {

@@ -48,6 +48,7 @@ class CountedRows {
 
  private:
   friend struct CountedRowsState;  // for measure/ alone
+  friend struct CountedCells;      // likewise
   struct State;
   std::unique_ptr<State> state_;
 };

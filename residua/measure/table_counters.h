@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -19,6 +20,9 @@ class TableCounters {
  public:
   explicit TableCounters(int64_t num_cells,
                          int64_t max_narrow_rows = std::numeric_limits<uint32_t>::max());
+  // What was counted of `num_rows` rows before.
+  TableCounters(std::vector<uint64_t> counters, int64_t num_rows)
+      : counters_(std::move(counters)), num_rows_(num_rows), max_narrow_rows_(0) {}
 
   // Adds the rows, whose cells are those of `attributes`.
   void Add(const EncodedTable& rows, const AttributeSet& attributes);

@@ -18,7 +18,7 @@ fs::path LedgerBeside(const DataSource& data) {
 }
 
 void CheckLedgerIsFound(const DataPlaces& places) {
-  if (places.names_ledger || places.data.arrow != nullptr || fs::exists(places.ledger) ||
+  if (places.names_ledger || places.data.is_given() || fs::exists(places.ledger) ||
       places.ledger != LedgerBeside(places.data)) {
     return;
   }
@@ -40,6 +40,8 @@ DataPlaces FindPlaces(const DataReference& reference, const fs::path& folder,
   DataPlaces places;
   if (named.arrow != nullptr) {
     places.data.arrow = named.arrow;
+  } else if (named.elsewhere != nullptr) {
+    places.data.elsewhere = named.elsewhere;
   } else if (!named.source.empty()) {
     places.data.source = named.source;
     // Another file of the same kind: the query of the planned file is for it too.
@@ -56,10 +58,11 @@ DataPlaces FindPlaces(const DataReference& reference, const fs::path& folder,
   places.ledger = named.ledger.empty() ? fs::path(resolve(reference.ledger)) : named.ledger;
   places.names_ledger = !places.ledger.empty();
   if (places.names_ledger) return places;
-  if (places.data.arrow != nullptr) {
+  if (places.data.is_given()) {
     Fail(ErrorKind::kBadInput,
-         "rows in memory have no ledger beside them; name the one that their budget is kept in, "
-         "such as people.ledger");
+         "rows {} have no ledger beside them; name the one that their budget is kept in, "
+         "such as people.ledger",
+         places.data.elsewhere != nullptr ? "on a cluster" : "in memory");
   }
   if (IsDatabaseUrl(places.data.database)) {
     Fail(ErrorKind::kBadInput,

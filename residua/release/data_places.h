@@ -27,6 +27,7 @@ struct NamedPlaces {
   std::string source = {};
   ArrowArrayStream* arrow = nullptr;
   std::filesystem::path ledger = {};
+  CountElsewhere elsewhere = {};
 };
 
 // The data and ledger of a spec or plan, whose paths are relative to `folder`. Error{kBadInput} if

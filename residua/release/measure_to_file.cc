@@ -74,7 +74,7 @@ Accounts AccountsOf(const MeasureRequest& request, Ledger::Spend spend) {
   Accounts accounts;
   accounts.push_back({places.ledger, spend});
   if (fs::exists(places.ledger)) accounts.front().ledger.emplace(Ledger::Open(places.ledger));
-  if (places.data.arrow != nullptr || IsDatabaseUrl(places.data.database)) return accounts;
+  if (places.data.is_given() || IsDatabaseUrl(places.data.database)) return accounts;
   const fs::path beside = LedgerBeside(places.data);
   std::error_code ignored;
   if (!fs::exists(beside) || fs::equivalent(beside, places.ledger, ignored)) return accounts;

@@ -160,7 +160,8 @@ ReleaseRequest RequestReleaseOf(const fs::path& spec_file, const fs::path& outpu
 
 ReleaseOutcome MakeRelease(const ReleaseRequest& request) {
   const Spec& spec = request.spec;
-  if (request.data.arrow == nullptr && request.data.source.empty()) {
+  if (request.data.arrow == nullptr && request.data.elsewhere == nullptr &&
+      request.data.source.empty()) {
     CheckReleasable(spec, request.spec_name);
   }
   const ReleaseFolder folder(request.output);

@@ -6,16 +6,17 @@ ctest takes for skipped, without a server (Debian's package postgresql) or drive
 adbc-driver-sqlite in build/python-test, or in the folders of RESIDUA_ADBC_DRIVERS)."""
 import glob
 import os
-import shutil
-import socket
 import sqlite3
 import subprocess
 import sys
 import tempfile
-import time
 
 binary = os.path.abspath(sys.argv[1])
 root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(root, "tests", "fixtures"))
+
+from postgres_server import PostgresServer, free_port, server_programs  # noqa: E402
+
 ROWS = 60_000
 PASSWORD = "correct horse"
 passed = failed = 0
@@ -30,11 +31,6 @@ def driver_folders():
     folders = os.environ.get("RESIDUA_ADBC_DRIVERS", "").split(":")
     folders += glob.glob(os.path.join(root, "build", "python-test", "lib", "python3*", "site-packages"))
     return [folder for folder in folders if glob.glob(os.path.join(folder, "adbc_driver_postgresql", "*.so"))]
-
-
-def server_programs():
-    found = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
-    return found[-1] if found else None
 
 
 def check(name, is_true, shown=""):
@@ -90,56 +86,10 @@ def expect_counts(name, folder):
     check(f"{name}: the counts are those of the rows", not off, off)
 
 
-def free_port():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
-
-
-class Server:
-    """A PostgreSQL server with the table people; not run as root, which it refuses."""
-
-    def __init__(self, programs, folder):
-        self.programs, self.folder, self.port = programs, os.path.join(folder, "server"), free_port()
-        os.mkdir(self.folder)
-        self.user = []
-        if os.getuid() == 0:
-            self.user = ["setpriv", "--reuid", "nobody", "--regid", "nogroup", "--clear-groups"]
-            shutil.chown(self.folder, "nobody", "nogroup")
-            os.chmod(folder, 0o755)
-        with open(os.path.join(folder, "password"), "w") as file:
-            file.write(PASSWORD)
-        data = os.path.join(self.folder, "data")
-        self.run("initdb", "-D", data, "-U", "curator", "--auth=scram-sha-256", f"--pwfile={folder}/password", "-N")
-        options = ["-p", str(self.port), "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-F"]
-        self.process = subprocess.Popen(
-            [*self.user, os.path.join(programs, "postgres"), "-D", data, *options],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.folder,
-        )
-        self.url = f"postgresql://curator@127.0.0.1:{self.port}/postgres"
-        for _ in range(300):
-            ready = subprocess.run([os.path.join(programs, "pg_isready"), "-q", "-d", self.url])
-            if ready.returncode == 0:
-                return
-            time.sleep(0.1)
-        raise RuntimeError("the server does not answer")
-
-    def run(self, program, *arguments, **more):
-        path = os.path.join(self.programs, program)
-        done = subprocess.run([*self.user, path, *arguments], capture_output=True, text=True, cwd=self.folder, **more)
-        assert done.returncode == 0, (program, done.stderr)
-
-    def fill(self):
-        text = "".join(f"{k}\t{age}\t{sex}\t{born}\n" for k, age, sex, born in rows())
-        sql = "CREATE TABLE people (id int, age smallint, sex text, born date);\nCREATE SEQUENCE numbers;\n"
-        self.run(
-            "psql", "-q", "-v", "ON_ERROR_STOP=1", "-d", self.url, env={**os.environ, "PGPASSWORD": PASSWORD},
-            input=f"{sql}COPY people FROM STDIN;\n{text}\\.\n",
-        )
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait(60)
+def fill(server):
+    text = "".join(f"{k}\t{age}\t{sex}\t{born}\n" for k, age, sex, born in rows())
+    sql = "CREATE TABLE people (id int, age smallint, sex text, born date);\nCREATE SEQUENCE numbers;\n"
+    server.execute(f"{sql}COPY people FROM STDIN;\n{text}\\.\n")
 
 
 def try_sqlite():
@@ -212,9 +162,9 @@ def main():
                RESIDUA_ADBC_DRIVERS="", VIRTUAL_ENV="", CONDA_PREFIX="")
         refuse("another kind", "mysql://127.0.0.1/x", "SELECT 1", "databases of the kind mysql cannot be read")
         try_sqlite()
-        server = Server(programs, folder)
+        server = PostgresServer(programs, folder, PASSWORD)
         try:
-            server.fill()
+            fill(server)
             try_postgres(server)
         finally:
             server.stop()

@@ -1,0 +1,137 @@
+"""Rows that other programs hand over as Arrow streams: ADBC drivers, with a PostgreSQL server of the test's own, DuckDB,
+polars and pyarrow's datasets."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import sys
+import tempfile
+from pathlib import Path
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+from conftest import ROOT
+from test_data import counts
+
+import residua as rs
+
+sys.path.insert(0, str(ROOT / "tests" / "fixtures"))
+from postgres_server import PostgresServer, server_programs  # noqa: E402
+
+ROWS = 20_000
+PASSWORD = "correct horse"
+QUERY = "SELECT age, sex, born FROM people"
+
+
+def made_rows():
+    return [(k * k % 10, "f" if k % 3 else "m", f"2020-{k % 12 + 1:02}-{k % 28 + 1:02}") for k in range(ROWS)]
+
+
+def domain_of_rows():
+    return rs.Domain(age=rs.integers(0, 9), sex=["f", "m"], born=rs.dates("2020-01-01", "2020-12-31", every="quarter"))
+
+
+def truth():
+    rows = pd.DataFrame(made_rows(), columns=["age", "sex", "born"])
+    cells = rows.groupby([rows.age, rows.sex, rows.born.str[5:7].astype(int).sub(1) // 3]).size()
+    index = pd.MultiIndex.from_product([range(10), ["f", "m"], range(4)])
+    return cells.reindex(index, fill_value=0).to_numpy().reshape(10, 2, 4).tolist()
+
+
+def expect_truth(data, ledger="rows.ledger"):
+    assert counts(domain_of_rows(), data, ledger).tolist() == truth()
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rows = pd.DataFrame(made_rows(), columns=["age", "sex", "born"])
+    return rows.assign(born=pd.to_datetime(rows.born).dt.date)
+
+
+@pytest.fixture(scope="module")
+def server():
+    programs = server_programs()
+    if programs is None:
+        pytest.skip("no PostgreSQL server; install Debian's package postgresql")
+    folder = tempfile.mkdtemp()  # which the server's user may enter
+    started = PostgresServer(programs, folder, PASSWORD)
+    try:
+        rows = "".join(f"{age}\t{sex}\t{born}\n" for age, sex, born in made_rows())
+        started.execute(f"CREATE TABLE people (age smallint, sex text, born date);\nCOPY people FROM STDIN;\n{rows}\\.\n")
+        yield started
+    finally:
+        started.stop()
+        shutil.rmtree(folder)
+
+
+@pytest.fixture
+def postgresql(server, monkeypatch):
+    driver = pytest.importorskip("adbc_driver_postgresql.dbapi")
+    monkeypatch.setenv("PGPASSWORD", PASSWORD)
+    with driver.connect(server.url) as connection, connection.cursor() as cursor:
+        yield cursor
+
+
+def test_postgresql(postgresql):
+    postgresql.execute(QUERY)
+    expect_truth(postgresql.fetch_record_batch())
+
+
+def test_postgresql_without_pyarrow(postgresql):
+    """What the driver itself hands over."""
+    postgresql.execute(QUERY)
+    expect_truth(postgresql.fetch_arrow())
+
+
+def test_postgresql_breaks_off(postgresql):
+    """One line, and nothing is spent: the connection ends itself after most of the rows."""
+    postgresql.execute(
+        "SELECT age, sex, born FROM people WHERE ctid < '(80,0)' OR pg_terminate_backend(pg_backend_pid())"
+    )
+    with pytest.raises(rs.Error, match="the data: ") as raised:
+        expect_truth(postgresql.fetch_record_batch(), "broken.ledger")
+    assert "\n" not in str(raised.value) and "horse" not in str(raised.value)
+    assert not Path("broken.ledger").exists()
+
+
+def test_sqlite():
+    driver = pytest.importorskip("adbc_driver_sqlite.dbapi")
+    with sqlite3.connect("people.sqlite") as database:
+        database.execute("CREATE TABLE people (age INTEGER, sex TEXT, born TEXT)")
+        database.executemany("INSERT INTO people VALUES (?, ?, ?)", made_rows())
+    database.close()
+    with driver.connect("people.sqlite") as connection, connection.cursor() as cursor:
+        cursor.execute(QUERY)
+        expect_truth(cursor.fetch_record_batch())
+        cursor.execute(QUERY)
+        expect_truth(cursor.fetch_arrow(), "capsule.ledger")
+
+
+def test_duckdb(frame):
+    with duckdb.connect() as connection:
+        connection.register("people", pa.Table.from_pandas(frame))
+        expect_truth(connection.sql(QUERY))
+        connection.execute(QUERY)
+        expect_truth(connection.to_arrow_reader(1000), "batches.ledger")
+
+
+def test_polars(frame):
+    people = pl.from_arrow(pa.Table.from_pandas(frame))
+    expect_truth(people)
+    expect_truth(people.lazy().filter(pl.col("age") < 99), "lazy.ledger")
+
+
+def test_datasets(frame):
+    table = pa.Table.from_pandas(frame)
+    Path("people").mkdir()
+    for k in range(4):
+        pq.write_table(table.slice(k * ROWS // 4, ROWS // 4), f"people/{k}.parquet", row_group_size=999)
+    people = ds.dataset("people")
+    expect_truth(people)
+    expect_truth(people.scanner(batch_size=777).to_reader(), "scanned.ledger")
