@@ -71,9 +71,8 @@ void CheckEarlier(const ReleaseRequest& request, const DataPlaces& places) {
            path.string(), Phrase{Phrase::Kind::kOption, {"same-data"}});
     }
     Fail(ErrorKind::kRefused,
-         "{}: measures other data, by the ledger that paid for it; name releases of the same data, "
-         "or the ledger {} that they were paid from",
-         path.string(), Phrase{Phrase::Kind::kOption, {"ledger"}});
+         "{}: measures other data, by the ledger that paid for it; name releases of the same data",
+         path.string());
   }
 }
 
