@@ -318,7 +318,7 @@ class Release:
     def covariance(self, first: Question | Estimate, second: Question | Estimate) -> float:
         """The covariance of two answers: of texts or terms, which are asked of this release, or of
         answers of :meth:`query`. Answers of different releases have independent noise, so that it
-        is 0.
+        is 0. Not so if one is combined from the other: :class:`InputError`.
 
         >>> release = example_release()
         >>> women, men = release.query(sex="female"), release.query(sex="male")
