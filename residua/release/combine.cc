@@ -11,6 +11,7 @@
 #include "residua/files/digest.h"
 #include "residua/files/measurement_file.h"
 #include "residua/measure/measure.h"
+#include "residua/select/plan_errors.h"
 
 namespace residua {
 namespace {
@@ -238,6 +239,7 @@ Combination MakeCombination(const std::vector<PartMaker>& makers, const CombineO
   }
   CheckNamedOnce(combination.parts, plans);
   combination.combined = CombinePlans(plans);
+  combination.combined.plan.loss = ObjectiveLoss(combination.combined.plan);
   const DataReference& first = combination.parts.front()->plan_file().data;
   combination.plan_file = {combination.combined.plan, first.WithoutPlaces()};
   combination.plan_file.data.identity = identity;

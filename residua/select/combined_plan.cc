@@ -11,7 +11,6 @@
 #include "residua/base/shown_text.h"
 #include "residua/model/closure.h"
 #include "residua/select/dyadic_variance.h"
-#include "residua/select/plan_errors.h"
 
 namespace residua {
 namespace {
@@ -462,7 +461,6 @@ CombinedPlan CombinePlans(const std::vector<MeasuredPlan>& parts) {
          "no table can be made of these measurements; name all those that they build on too");
   }
   AddCosts(parts, &plan);
-  plan.loss = ObjectiveLoss(plan);
   // Nothing is proven of it: the parts were planned for themselves.
   plan.relative_gap = std::numeric_limits<double>::infinity();
   return combined;
