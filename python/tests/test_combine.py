@@ -41,7 +41,7 @@ def test_the_second_is_planned_given_the_first(frame, same, ledger):
     # The errors are those that the plan said.
     cells = both.variances("age", "sex")
     told = plan.errors()
-    assert told["mean_variance"].iloc[-1] == pytest.approx(cells.mean(), rel=1e-9)
+    assert told["std_dev"].iloc[-1] == pytest.approx(cells.mean() ** 0.5, rel=1e-9)
     estimate = both.query(sex="female")
     assert estimate.release is both
     assert estimate.std_dev < first.query(sex="female").std_dev
