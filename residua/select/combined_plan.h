@@ -58,8 +58,8 @@ struct CombinedPlan {
 // noise's standard deviation, so that they stay integers on a power-of-two scale however often they
 // are combined. `variances` has both: it is the variance at the rounded weights, exactly, and 1/12
 // of a squared step. (The noise is spread over so many steps that the rounding error is uniform and
-// independent of it, up to exp(-2^48).) It is above the best by less than a relative 2^-22, and
-// below 2^-40 where no part has more than ten times the variance of another.
+// independent of it, up to exp(-2^48).) It is above the best by less than a relative 2^-24 for
+// each part, and for two parts, neither with more than ten times the other's variance, by 2^-40.
 //
 // The basis of each attribute is that of the first part which measures it. Sets of other parts with
 // another basis are left out. Classes are split until every orbit has one noise in each part.
