@@ -11,7 +11,7 @@ namespace residua {
 // scale_bits and s the largest of these,
 //   Y = sum_j numerator_j 2^(s - s_j) y_j
 // is on the scale 2^(s + kWeightBits), because the numerators add up to 2^kWeightBits. The combined
-// integers are Y / 2^`rounding_bits`, rounded to the nearest and to even ones where two are as near.
+// integers are Y / 2^`rounding_bits`, rounded to the nearest, ties to even.
 struct CombinedOrbit {
   struct Term {
     size_t part = 0;
