@@ -12,6 +12,7 @@ void AddMeasureCommand(CLI::App* app);
 void AddReleaseCommand(CLI::App* app);
 void AddTablesCommand(CLI::App* app);
 void AddQueryCommand(CLI::App* app);
+void AddCombineCommand(CLI::App* app);
 void AddPageCommand(CLI::App* app);
 void AddVerifyCommand(CLI::App* app);
 void AddLedgerCommand(CLI::App* app);

@@ -44,6 +44,7 @@ int main(int argc, char** argv) {
   residua::cli::AddReleaseCommand(&app);
   residua::cli::AddTablesCommand(&app);
   residua::cli::AddQueryCommand(&app);
+  residua::cli::AddCombineCommand(&app);
   residua::cli::AddPageCommand(&app);
   residua::cli::AddVerifyCommand(&app);
   residua::cli::AddLedgerCommand(&app);

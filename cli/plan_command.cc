@@ -11,9 +11,10 @@
 #include "residua/files/file.h"
 #include "residua/files/plan_file.h"
 #include "residua/measure/measure.h"
+#include "residua/release/combine.h"
 #include "residua/release/published_errors.h"
 #include "residua/release/warnings.h"
-#include "residua/select/select.h"
+#include "residua/select/select_after.h"
 #include "residua/text/choice_text.h"
 #include "residua/text/domain_text.h"
 #include "residua/text/json_text.h"
@@ -36,6 +37,7 @@ struct PlanOptions {
   PrivacyText privacy;
   double tolerance = SolverOptions().tolerance;
   std::string compare;
+  std::vector<std::string> after;
   std::optional<int64_t> rows;
   bool json = false;
   bool variances = false;
@@ -165,6 +167,21 @@ void Compare(const PlanOptions& options, const Spec& spec, SelectRequest request
   }
 }
 
+// What the plan is compared with, where it comes after earlier releases.
+struct Alternatives {
+  Plan fresh;
+  Rational pcost_at_once;
+};
+
+PlanAfter PlanAfterReleases(const PlanOptions& options, const SelectRequest& request,
+                            std::optional<Alternatives>* alternatives) {
+  std::vector<MeasuredPlan> earlier;
+  for (const std::string& path : options.after) earlier.push_back(ReadMeasuredPlan(path));
+  PlanAfter planned = SelectAfter(request, earlier);
+  *alternatives = {planned.fresh, CostAtOnce(request, planned.plan)};
+  return planned;
+}
+
 void Run(const PlanOptions& options) {
   CheckTolerance(options.tolerance);
   const Spec spec = Gather(options);
@@ -180,9 +197,13 @@ void Run(const PlanOptions& options) {
   }
   const bool known = !request.matrices.empty();
   std::optional<ElapsedTime> planning("Planning");
-  PlanFile file{Select(request), spec.data};
+  std::optional<Alternatives> alternatives;
+  PlanFile file{options.after.empty() ? Select(request)
+                                      : PlanAfterReleases(options, request, &alternatives).plan,
+                spec.data};
   planning.reset();
-  if (!options.basis_cache.empty() && !known) KeepBases(options.basis_cache, request, file.plan);
+  if (!options.basis_cache.empty() && !known && options.after.empty())
+    KeepBases(options.basis_cache, request, file.plan);
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   if (!options.output.empty()) {
     file.data = Rebase(spec.data, FolderOf(options.spec), FolderOf(options.output));
@@ -196,16 +217,24 @@ void Run(const PlanOptions& options) {
     fmt::print(stderr, "note: this can be planned but not measured: {}\n", Worded(error));
   }
   const std::vector<TableErrors> errors = PublishedErrors(file.plan);
-  const std::optional<PlanCertificate> certificate = CertifyPlan(file.plan);
+  std::optional<PlanCertificate> certificate;
+  if (options.after.empty()) certificate = CertifyPlan(file.plan);
   const std::vector<ReleaseWarning> warnings = WarningsOf(file.plan, spec.public_rows);
   PrintWarnings(warnings);
   if (options.json) {
     Json json = PlanJson(file.plan, errors, certificate, elapsed.count(), options.variances);
     json["warnings"] = Json::array();
     for (const ReleaseWarning& warning : warnings) json["warnings"].push_back(Worded(warning));
+    if (alternatives) {
+      json["after"] =
+          AfterJson(file.plan, errors, alternatives->fresh, alternatives->pcost_at_once);
+    }
     fmt::print("{}\n", IndentedJson(json));
   } else {
     PrintPlan(file.plan, errors, certificate, elapsed.count(), options.variances);
+    if (alternatives) {
+      PrintAfter(file.plan, errors, alternatives->fresh, alternatives->pcost_at_once);
+    }
     if (!options.output.empty()) fmt::print("\nWritten to {}\n", options.output);
   }
 }
@@ -221,6 +250,7 @@ void AddPlanCommand(CLI::App* app) {
       "  residua plan people.toml -o plan.json\n"
       "  residua plan --domain 100,50,7,4,2 --marginals '<=3' --objective max-variance --rho 0.5\n"
       "  residua plan people.toml --compare 0.5,1,2,4\n"
+      "  residua plan more.toml --after first/measurements.parquet -o second.json\n"
       "No data is read. With --domain and no budget, the privacy cost is 1.");
   command->add_option("SPEC", options->spec, "The spec file (TOML)");
   command->add_option("-o,--output", options->output, "Write the plan to this file");
@@ -265,6 +295,12 @@ void AddPlanCommand(CLI::App* app) {
       "--compare", options->compare,
       "Show the errors for several budgets, a comma list in the unit of the budget: "
       "0.5,1,2,4");
+  command
+      ->add_option("--after", options->after,
+                   "A measurement file of an earlier release of the same data, which the new one "
+                   "will be combined with; may be repeated. Errors are those after combining")
+      ->expected(1)
+      ->take_all();
   command->add_flag("--variances", options->variances,
                     "List every table, with the mean and the largest variance of its answers");
   command->add_flag("--json", options->json, "Print the result as JSON");

@@ -222,6 +222,50 @@ void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors,
   }
 }
 
+Json AfterJson(const Plan& plan, const std::vector<TableErrors>& errors, const Plan& fresh,
+               const Rational& pcost_at_once) {
+  const std::vector<TableErrors> fresh_errors = PublishedErrors(fresh);
+  Json json = {{"releases", plan.after.size()},
+               {"pcost_at_once", ToDoubleUp(pcost_at_once)},
+               {"rho_at_once", ToDoubleUp(pcost_at_once / 2)},
+               {"loss_from_nothing", fresh.loss},
+               {"rmse_from_nothing", Summarize(fresh, fresh_errors).rmse}};
+  if (Summarize(plan, errors).num_marginals > kMaxListedTables) return json;
+  const std::vector<ListedTable> tables = ListTables(plan, errors);
+  const std::vector<ListedTable> before = ListTables(fresh, fresh_errors);
+  for (size_t t = 0; t < tables.size(); ++t) {
+    json["tables"].push_back({{"attributes", SetJson(plan.domain, tables[t].attributes)},
+                              {"mean_variance", tables[t].errors->mean_variance},
+                              {"mean_variance_from_nothing", before[t].errors->mean_variance}});
+  }
+  return json;
+}
+
+void PrintAfter(const Plan& plan, const std::vector<TableErrors>& errors, const Plan& fresh,
+                const Rational& pcost_at_once) {
+  const std::vector<TableErrors> fresh_errors = PublishedErrors(fresh);
+  const PlanSummary summary = Summarize(plan, errors);
+  Rational all = plan.pcost;
+  for (const MeasuredPlan& earlier : plan.after) all += earlier.plan->pcost;
+  fmt::print(
+      "\nafter      {}: the errors above are those after combining\n"
+      "           root mean square {:.6g}, and {:.6g} for the same cost from nothing\n"
+      "           this release rho {}, all together rho {}; the same accuracy at once rho {}\n",
+      CountedText(static_cast<double>(plan.after.size()), "earlier release"), summary.rmse,
+      Summarize(fresh, fresh_errors).rmse, TextAbove(plan.pcost / 2), TextAbove(all / 2),
+      TextAbove(pcost_at_once / 2));
+  if (summary.num_marginals > kMaxListedTables) return;
+  const std::vector<ListedTable> tables = ListTables(plan, errors);
+  const std::vector<ListedTable> before = ListTables(fresh, fresh_errors);
+  const size_t width = std::max<size_t>(NameWidth(plan, tables), 5);
+  fmt::print("\n{:{}}  {:>12}  {:>12}\n", "table", width, "from nothing", "with earlier");
+  for (size_t t = 0; t < tables.size(); ++t) {
+    fmt::print("{:{}}  {:>12.4g}  {:>12.4g}\n", SetName(plan.domain, tables[t].attributes), width,
+               std::sqrt(before[t].errors->mean_variance),
+               std::sqrt(tables[t].errors->mean_variance));
+  }
+}
+
 Json ComparisonJson(std::span<const ComparedPlan> plans, std::string_view unit, bool all_tables) {
   Json json = {{"unit", unit}, {"plans", Json::array()}};
   for (const ComparedPlan& compared : plans) {

@@ -18,6 +18,13 @@ Json PlanJson(const Plan& plan, const std::vector<TableErrors>& errors,
 void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors,
                const std::optional<PlanCertificate>& certificate, double seconds, bool all_tables);
 
+// Of a plan that comes after earlier releases: what each table gains over `fresh`, a plan for the
+// same target from nothing, and what the same accuracy would have cost at once.
+Json AfterJson(const Plan& plan, const std::vector<TableErrors>& errors, const Plan& fresh,
+               const Rational& pcost_at_once);
+void PrintAfter(const Plan& plan, const std::vector<TableErrors>& errors, const Plan& fresh,
+                const Rational& pcost_at_once);
+
 // A plan for one of several budgets, for the same tables and objective.
 struct ComparedPlan {
   std::string budget;  // as it was typed

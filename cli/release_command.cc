@@ -3,6 +3,7 @@
 #include <iostream>
 #include <optional>
 
+#include "cli/combination_report.h"
 #include "cli/commands.h"
 #include "cli/guarantee_report.h"
 #include "cli/interruption.h"
@@ -10,6 +11,7 @@
 #include "cli/page_report.h"
 #include "cli/progress.h"
 #include "cli/tables_format.h"
+#include "residua/base/counted.h"
 #include "residua/base/error.h"
 #include "residua/privacy/suspicion.h"
 #include "residua/release/release_folder.h"
@@ -22,6 +24,8 @@ struct ReleaseOptions {
   std::string spec;
   std::string output;
   std::string ledger;
+  std::vector<std::string> after;
+  bool same_data = false;
   std::string format = "csv";
   std::string digits;
   double confidence = 0.95;
@@ -85,6 +89,11 @@ void Print(const ReleaseOutcome& outcome) {
     fmt::print("Measured before: nothing more was spent, and the data was not read again.\n");
   }
   fmt::print("{} in {}\n", InWords(outcome.tables), outcome.folder.tables.string());
+  if (const size_t earlier = outcome.plan.plan.after.size(); earlier > 0) {
+    fmt::print("Combined with {} in {}\n",
+               Counted(static_cast<int64_t>(earlier), "earlier release"),
+               outcome.folder.combined.string());
+  }
   fmt::print("Ledger {}: {}\n", outcome.places.ledger.string(), SpentInWords(measured.balance));
   fmt::print("Read {} next, and open {} in a browser.\n", outcome.folder.summary.string(),
              outcome.folder.page.string());
@@ -93,6 +102,8 @@ void Print(const ReleaseOutcome& outcome) {
 void Run(const ReleaseOptions& options) {
   ReleaseRequest request = RequestReleaseOf(options.spec, options.output);
   request.ledger = options.ledger;
+  request.after.assign(options.after.begin(), options.after.end());
+  request.same_data = options.same_data;
   request.format = ParseTableFormat(options.format, /*one_file=*/false);
   request.digits = ParseTableDigits(options.digits, request.format);
   request.confidence = options.confidence;
@@ -123,6 +134,7 @@ void Run(const ReleaseOptions& options) {
   writing.reset();
   ReportRenamed(outcome.tables);
   ReportLeftOut(outcome.page);
+  if (!options.after.empty()) ReportCombination(outcome.plan.plan, outcome.combination);
   if (outcome.names_data) {
     fmt::print(stderr,
                "note: {} and {} were written by an earlier version and say where the data is; "
@@ -147,11 +159,24 @@ void AddReleaseCommand(CLI::App* app) {
   command->footer(
       "Example: residua release people.toml -o people_release\n"
       "It says what it costs and asks before it spends. After an interruption, run the same "
-      "command again: nothing is spent twice.");
+      "command again: nothing is spent twice.\n"
+      "A second release of the same data: residua release more.toml --after people_release -o "
+      "more");
   command->add_option("SPEC", options->spec, "The spec file (TOML)")->required();
   command->add_option("-o,--output", options->output, "The folder of the release")->required();
   command->add_option("--ledger", options->ledger,
                       "The ledger; by default the data file's name + .ledger, beside the data");
+  command
+      ->add_option("--after", options->after,
+                   "The folder or measurement file of an earlier release of the same data; may be "
+                   "repeated. The noise is chosen given what it knows, and the tables are the best "
+                   "estimates from all of them together")
+      ->expected(1)
+      ->take_all();
+  command->add_flag(
+      "--same-data", options->same_data,
+      "The earlier releases measure the same rows, although they do not say so: those "
+      "of versions up to 0.4 do not");
   command->add_option("--format", options->format, "Format of the tables: csv or parquet");
   command->add_option("--digits", options->digits,
                       "Digits in CSV: supported (default), or full for all of them");

@@ -25,6 +25,11 @@ void Run(const VerifyOptions& options) {
                  {"mu2", cost.mu2 ? Json(ToString(*cost.mu2)) : nullptr},
                  {is_by_curve ? "budget_mu2" : "budget_pcost", ToString(budget.pcost)}};
     AddGuarantee(verified.guarantee, &json);
+    for (const Guarantee& part : verified.parts) {
+      Json of_part;
+      AddGuarantee(part, &of_part);
+      json["parts"].push_back(std::move(of_part));
+    }
     fmt::print("{}\n", IndentedJson(json));
     return;
   }
@@ -35,6 +40,9 @@ void Run(const VerifyOptions& options) {
   fmt::print("  {} {} of a budget of {}\n", is_by_curve ? "mu^2" : "privacy cost", spent.spent,
              spent.granted);
   fmt::print("  {}\n", GuaranteeInWords(verified.guarantee));
+  for (size_t k = 0; k < verified.parts.size(); ++k) {
+    fmt::print("  of that release {}: {}\n", k + 1, GuaranteeInWords(verified.parts[k]));
+  }
 }
 
 }  // namespace

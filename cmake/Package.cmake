@@ -18,8 +18,8 @@ set(residua_public_headers
   model/multiset_table.h model/symmetry.h model/text_places.h model/workload.h
   basis/basis_inverse.h basis/basis_kind.h basis/query_matrix.h basis/residual_basis.h basis/residual_matrix.h
   privacy/budget.h privacy/conversion.h privacy/exact_cost.h privacy/protection.h privacy/suspicion.h
-  select/lower_bound.h select/objective.h select/plan.h select/plan_cost.h select/plan_errors.h select/select.h
-  select/solvers/noise_solution.h
+  select/combined_plan.h select/lower_bound.h select/objective.h select/plan.h select/plan_cost.h select/plan_errors.h
+  select/select.h select/select_after.h select/solvers/noise_solution.h
   noise/bit_source.h noise/secure_bits.h
   measure/counted_rows.h measure/counting_options.h measure/encoded_table.h measure/measure.h measure/measurements.h
   reconstruct/answer_kind.h reconstruct/estimate.h reconstruct/loaded_table.h reconstruct/nonnegative_tables.h
@@ -32,8 +32,8 @@ set(residua_public_headers
   ledger/ledger.h
   draft/check_spec.h draft/draft_spec.h
   release/answer_questions.h release/data_places.h release/expected_errors.h release/measure_to_file.h release/page.h
-  release/publish_tables.h release/release.h release/release_folder.h release/stream_tables.h release/summary.h
-  release/warnings.h)
+  release/combine.h release/publish_tables.h release/release.h release/release_folder.h release/stream_tables.h
+  release/summary.h release/warnings.h)
 foreach(header ${residua_public_headers})
   get_filename_component(folder ${header} DIRECTORY)
   install(FILES residua/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/residua/${folder})

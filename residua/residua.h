@@ -6,6 +6,7 @@
 //        Domain, Workload, BudgetFromRho, ...  what is wanted, by hand;
 //        ReadSpec, RequestOf                   or from a spec file (TOML);
 //        Select                                chooses: a Plan, with its exact privacy cost;
+//        SelectAfter                           given earlier measurements of the same data;
 //        CheckSpec                             tries a spec on its data, and spends nothing;
 //        PredictErrors                         the error of every table, before data is read;
 //        VerifyPlan, WritePlan, ReadPlan       recompute the cost; keep the plan.
@@ -20,6 +21,7 @@
 //        Release::Tables, Release::Answer      tables and questions, with exact variances;
 //        PublishTables                         table files with error bars;
 //        AnswerQuestions, CompareQuestions     questions, from no more of a file than they need;
+//        Combine, CombineFiles                 one measurement from several of the same data;
 //        VerifyFile                            the cost of a plan or measurement, recomputed.
 //
 // MakeRelease does all three for a spec file, in one folder, and resumes what was interrupted.
@@ -48,6 +50,7 @@
 #include "residua/reconstruct/estimate.h"
 #include "residua/reconstruct/query_answer.h"
 #include "residua/release/answer_questions.h"
+#include "residua/release/combine.h"
 #include "residua/release/data_places.h"
 #include "residua/release/measure_to_file.h"
 #include "residua/release/page.h"
@@ -58,6 +61,7 @@
 #include "residua/select/plan.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/select.h"
+#include "residua/select/select_after.h"
 #include "residua/text/domain_text.h"
 #include "residua/text/question_text.h"
 #include "residua/text/workload_text.h"

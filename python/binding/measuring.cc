@@ -91,11 +91,15 @@ Measured MeasurePlan(const PlanFile& plan, const std::filesystem::path& folder,
             output.empty() ? MeasureToMemory(request, &residuals) : MeasureToFile(request);
         measured.entry = outcome.entry;
         measured.ledger_beside = outcome.ledger_beside.string();
+        PlanFile measured_plan = plan;
+        measured_plan.data.identity = outcome.data_identity;
         if (!output.empty()) {
-          MeasurementFile(output).ForEach(
-              [&](NoisyResidual&& residual) { residuals.push_back(std::move(residual)); });
+          const MeasurementFile file(output);
+          measured_plan.data.identity = file.plan_file().data.identity;
+          file.ForEach([&](NoisyResidual&& residual) { residuals.push_back(std::move(residual)); });
         }
-        measured.release = std::make_shared<const Release>(plan, std::move(residuals));
+        measured.release =
+            std::make_shared<const Release>(std::move(measured_plan), std::move(residuals));
         return measured;
       },
       data.show);

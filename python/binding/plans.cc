@@ -2,6 +2,7 @@
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -21,9 +22,10 @@
 #include "residua/measure/measure.h"
 #include "residua/reconstruct/query_answer.h"
 #include "residua/reconstruct/table_answers.h"
+#include "residua/release/combine.h"
 #include "residua/select/lower_bound.h"
 #include "residua/select/plan_errors.h"
-#include "residua/select/select.h"
+#include "residua/select/select_after.h"
 #include "residua/text/choice_text.h"
 #include "residua/text/domain_text.h"
 
@@ -67,7 +69,8 @@ ConvexLoss LossOf(const nb::object& function, std::vector<size_t> order) {
 }
 
 PlanFile MakePlan(const Spec& spec, const std::string& basis, double tolerance,
-                  const nb::object& loss) {
+                  const nb::object& loss,
+                  const std::vector<std::shared_ptr<const Release>>& after) {
   if (!(tolerance > 0) || !(tolerance < 1)) {
     Fail(ErrorKind::kBadInput, "tolerance is {}; it must lie between 0 and 1, such as 1e-6",
          tolerance);
@@ -82,6 +85,15 @@ PlanFile MakePlan(const Spec& spec, const std::string& basis, double tolerance,
   request.basis = ParseBasisKind(basis);
   return RunJob([&](const Job& job) {
     request.solver.stop = job.stop.get_token();
+    if (!after.empty()) {
+      std::vector<MeasuredPlan> earlier;
+      for (const auto& release : after) {
+        VerifyPlan(release->plan());
+        earlier.push_back(
+            {MeasurementDigest(*release), std::make_shared<const Plan>(release->plan())});
+      }
+      return PlanFile{SelectAfter(request, earlier).plan, spec.data};
+    }
     return PlanFile{loss.is_none() ? Select(request)
                                    : SelectForLoss(request, LossOf(loss, ListedOrder(request))),
                     spec.data};
@@ -302,7 +314,7 @@ nb::dict LevelsOf(const Domain& domain) {
 
 void BindPlans(nb::module_& module) {
   module.def("make_plan", &MakePlan, nb::arg("spec"), nb::arg("basis"), nb::arg("tolerance"),
-             nb::arg("loss").none());
+             nb::arg("loss").none(), nb::arg("after"));
   module.def("read_plan", &ReadPlan, nb::arg("path"));
   module.def(
       "plan_from_json", [](const std::string& text) { return PlanFromJson(text, "the plan"); },
@@ -343,6 +355,12 @@ void BindPlans(nb::module_& module) {
           "above_lower_bound", [](const PlanFile& file) { return AboveLowerBound(file.plan); },
           nb::call_guard<nb::gil_scoped_release>())
       .def("errors", [](const PlanFile& file) { return ListErrors(file.plan); })
+      .def("parts",
+           [](const PlanFile& file) {
+             std::vector<PlanFile> parts;
+             for (const MeasuredPlan& part : file.plan.parts) parts.push_back({*part.plan, {}});
+             return parts;
+           })
       .def("mechanisms", [](const PlanFile& file) { return ListMechanisms(file.plan); })
       .def(
           "noise_variance",

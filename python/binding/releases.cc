@@ -14,10 +14,12 @@
 #include "python/binding/arrays.h"
 #include "python/binding/bindings.h"
 #include "python/binding/job.h"
+#include "residua/base/counted.h"
 #include "residua/base/error.h"
 #include "residua/base/stop.h"
 #include "residua/files/verify_file.h"
 #include "residua/measure/measure.h"
+#include "residua/release/combine.h"
 #include "residua/release/page.h"
 #include "residua/release/release.h"
 #include "residua/text/choice_text.h"
@@ -118,6 +120,31 @@ bool IsSame(const Release& a, const Release& b) {
   return true;
 }
 
+// One release of the best estimates of several, and what could not be combined, in words.
+nb::tuple CombineReleases(const std::vector<std::shared_ptr<const Release>>& releases,
+                          bool same_data) {
+  CombinedRelease combined = RunJob([&](const Job& job) {
+    return Combine(releases, {same_data, job.stop.get_token()});
+  });
+  const CombinationReport& report = combined.report;
+  std::vector<std::string> notes;
+  if (report.num_other_bases > 0) {
+    std::string names;
+    for (const int i : report.attributes_of_other_bases) {
+      names += (names.empty() ? "" : ", ") + combined.release->plan().domain[i].name;
+    }
+    notes.push_back(fmt::format(
+        "{} could not be combined and left out, because of other bases than in the first release "
+        "that has them: {}; plan the next release with after= to keep the bases",
+        Counted(report.num_other_bases, "set"), names));
+  }
+  if (report.num_lost_tables > 0) {
+    notes.push_back(fmt::format("{} cannot be made of the combination",
+                                Counted(report.num_lost_tables, "table")));
+  }
+  return nb::make_tuple(std::move(combined.release), std::move(notes));
+}
+
 // A question in words, and attributes with a weight for each cell.
 using Question = std::pair<std::string, std::vector<std::pair<std::string, std::vector<double>>>>;
 
@@ -213,6 +240,8 @@ void BindReleases(nb::module_& module) {
       .def("adjusted_tables", &AdjustedTablesOf, nb::arg("tables"), nb::arg("answers"),
            nb::arg("nonnegative"), nb::arg("integers"))
       .def("is_same", &IsSame, nb::arg("other"), nb::call_guard<nb::gil_scoped_release>())
+      .def("shares_noise", &ShareNoise, nb::arg("other"), nb::call_guard<nb::gil_scoped_release>())
+      .def("identity", [](const Release& release) { return release.plan_file().data.identity; })
       .def("answer", &AnswerQuestion, nb::arg("question"))
       .def("covariance", &CovarianceOfQuestions, nb::arg("a"), nb::arg("b"))
       .def("residual", &ResidualValues, nb::arg("attributes"))
@@ -224,6 +253,7 @@ void BindReleases(nb::module_& module) {
           nb::arg("attributes"));
   module.attr("default_page_bytes") = kDefaultPageBytes;
   module.def("load_release", &LoadRelease, nb::arg("path"));
+  module.def("combine", &CombineReleases, nb::arg("releases"), nb::arg("same_data"));
   module.def("verify_file", &Verify, nb::arg("path"));
   module.def("quantile", &TwoSidedQuantile, nb::arg("confidence"));
   module.def("interval_widening", &IntervalWidening, nb::arg("quantile"), nb::arg("least_variance"),

@@ -21,7 +21,7 @@ from residua._estimate import Comparison, Estimate, Interval
 from residua._ledger import Balance, Ledger
 from residua._plan import Basis, Plan, Privacy, load_plan
 from residua._planning import plan
-from residua._release import Page, Release, load, load_release, verify
+from residua._release import Page, Release, combine, load, load_release, verify
 from residua._residua import Error, InputError, NotFoundError, Refused, version
 from residua._spec import Spec, init
 from residua._synthetic import Synthetic
@@ -54,6 +54,7 @@ __all__ = [
     "Tables",
     "Term",
     "between",
+    "combine",
     "cuts",
     "dates",
     "init",

@@ -90,11 +90,16 @@ class Comparison:
 
 def covariance(first: Estimate, second: Estimate) -> float:
     """Of two estimates that queries made. The noise of different releases is independent, whether
-    they are of the same data or not."""
+    they are of the same data or not, unless one is combined from the other."""
     a, b = first.release, second.release
     if a is None or b is None:
         raise _residua.InputError("this estimate was not made by query; ask by a text or by terms")
     if not a._release.is_same(b._release):
+        if (a.plan.parts or b.plan.parts) and a._release.shares_noise(b._release):
+            raise _residua.InputError(
+                "these estimates share noise, because one release is combined from the other; ask "
+                "both questions of the combined release"
+            )
         return 0.0
     return float(a._release.covariance(a._worded(first.question), a._worded(second.question)))
 

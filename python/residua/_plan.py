@@ -164,6 +164,16 @@ class Plan:
         return Privacy(**told)
 
     @property
+    def parts(self) -> list[Plan]:
+        """Of a combined release (:func:`combine`), the plans of what it combines; otherwise empty.
+
+        >>> import residua as rs
+        >>> rs.plan(rs.Domain(a=5), marginals=1, rho=0.5).parts
+        []
+        """
+        return [Plan(part, self._folder) for part in self._file.parts()]
+
+    @property
     def loss(self) -> float:
         """The value of the objective.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal, Unpack
 
 import numpy as np
@@ -13,6 +13,7 @@ from residua import _residua
 from residua._attributes import Domain
 from residua._plain import Array, number, text
 from residua._plan import Plan
+from residua._release import Release
 from residua._spec import Settings, Spec, check_settings
 
 Loss = Callable[[Array], tuple[float, npt.ArrayLike]]
@@ -24,6 +25,7 @@ def plan(
     loss: Loss | None = None,
     basis: Literal["oblique", "orthogonal"] = "oblique",
     tolerance: float = 1e-6,
+    after: Release | Sequence[Release] = (),
     **more: Unpack[Settings],
 ) -> Plan:
     """Chooses the best noise for a domain and its tables. It reads no data.
@@ -36,11 +38,22 @@ def plan(
     not fall where a variance grows. `basis` is "oblique", the best, or "orthogonal". `tolerance` is
     the relative gap to the optimum at which to stop.
 
+    `after` are earlier releases of the same data, which the new one will be combined with
+    (:func:`combine`): the noise is chosen given what they know, and the errors and the loss of the
+    plan are those of all together. The budget is that of the new release alone.
+
     >>> import residua as rs
     >>> people = rs.Domain(age=rs.integers(0, 99, queries="prefix"), sex=["female", "male"])
     >>> plan = rs.plan(people, marginals="<=2", objective="max-variance", rho=0.5)
     >>> plan
     <residua.Plan: 4 tables of 2 attributes, 303 cells, rho 0.5>
+
+    A second release of the same data:
+
+    >>> same = rs.Domain(age=rs.integers(0, 99), sex=["female", "male"])
+    >>> second = rs.plan(same, marginals=1, rho=0.5, after=example_release())
+    >>> second.rmse < rs.plan(same, marginals=1, rho=0.5).rmse
+    True
 
     Your own loss, here the sum of squares:
 
@@ -52,7 +65,13 @@ def plan(
         raise _residua.InputError(f"loss: expected a function, found {loss!r}")
     checked = None if loss is None else _ConvexLoss(loss)
     chosen = text(basis, "basis"), number(tolerance, "tolerance")
-    return Plan(_residua.make_plan(spec._spec, *chosen, checked), spec.folder)
+    earlier = [after] if isinstance(after, Release) else list(after)
+    if not all(isinstance(release, Release) for release in earlier):
+        raise _residua.InputError("after: expected a residua.Release, or several")
+    if earlier and loss is not None:
+        raise _residua.InputError("after: a loss of your own is planned for from nothing only")
+    measured = [release._release for release in earlier]
+    return Plan(_residua.make_plan(spec._spec, *chosen, checked, measured), spec.folder)
 
 
 def _as_spec(what: Domain | Spec | str | os.PathLike[str], more: Settings) -> Spec:

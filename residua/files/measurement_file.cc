@@ -32,14 +32,20 @@ std::vector<ParquetColumnType> MeasurementColumnTypes() {
   return types;
 }
 
+// The identity of the data, where it is known.
+constexpr const char* kIdentityKey = "residua_data";
+
 std::map<std::string, std::string> MeasurementMetadata(const PlanFile& plan,
                                                        const std::string& plan_json) {
-  return {{"residua_format", std::string(kMeasurementFormat)},
-          {"residua_version", fmt::format("{}", kMeasurementVersion)},
-          {"residua_tool", fmt::format("residua {}", Version())},
-          {"residua_neighbours", NeighboursInWords(plan.plan.protection)},
-          {"residua_guarantee", InWords(StatedGuarantee(plan.plan))},
-          {"residua_plan", plan_json}};
+  std::map<std::string, std::string> metadata = {
+      {"residua_format", std::string(kMeasurementFormat)},
+      {"residua_version", fmt::format("{}", kMeasurementVersion)},
+      {"residua_tool", fmt::format("residua {}", Version())},
+      {"residua_neighbours", NeighboursInWords(plan.plan.protection)},
+      {"residua_guarantee", InWords(StatedGuarantee(plan.plan))},
+      {"residua_plan", plan_json}};
+  if (!plan.data.identity.empty()) metadata[kIdentityKey] = plan.data.identity;
+  return metadata;
 }
 
 // DECIMAL(38,0) holds what is below 10^38 in size.
@@ -241,6 +247,10 @@ void MeasurementWriter::Write(const NoisyPiece& piece) {
   std::visit([&](const auto& values) { rows_->Append(std::span(values)); }, piece.part.values);
 }
 
+void MeasurementWriter::SetIdentity(const std::string& identity) {
+  rows_->file().SetMetadata(kIdentityKey, identity);
+}
+
 void MeasurementWriter::Finish() {
   rows_->CheckComplete();
   rows_->file().Finish(Durability::kSynced);
@@ -265,6 +275,10 @@ class MeasurementFile::Contents {
         !IsStatedGuarantee(
             plan, [&](const GuaranteeText& stated) { return guarantee == InWords(stated); })) {
       FailChanged(path, "the guarantee it states is not its plan's");
+    }
+    plan_file.data.identity = footer.metadata[kIdentityKey];
+    if (!plan_file.data.identity.empty() && !IsDataIdentity(plan_file.data.identity)) {
+      FailChanged(path, "the identity of its data is none");
     }
     if (ParseInteger(footer.metadata["residua_version"]) == kFirstMeasurementVersion) {
       first.emplace(path, plan, Sha256(plan_json));

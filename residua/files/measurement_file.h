@@ -42,6 +42,10 @@ class MeasurementWriter {
   void Append(std::span<const int64_t> values);
   void Append(std::span<const Int128> values);
 
+  // States whose measurement it is, by the identity of the ledger that has the spend, in place of
+  // what the plan's data says.
+  void SetIdentity(const std::string& identity);
+
   // The file is in place when this returns. Error{kBadInput} if a value is missing.
   void Finish();
   // In place of Finish: the file is complete and synced under its temporary name, and the caller

@@ -7,8 +7,9 @@
 namespace residua {
 namespace {
 
-// A plan has five levels; a hierarchy of 16 would have 65,536 leaves if each group were two.
-constexpr int kMaxJsonLevels = 32;
+// A plan has five levels, and three more for each combination that it is a part of (kMostNested); a
+// hierarchy of 16 would have 65,536 leaves if each group were two.
+constexpr int kMaxJsonLevels = 128;
 constexpr int kMaxKeyParts = 16;
 
 // Where the text in quotes that begins at `at` ends: at its last quote, or before a line break.

@@ -80,6 +80,9 @@ class ParquetColumnsFile {
                      std::map<std::string, std::string> metadata,
                      ParquetSeal seal = ParquetSeal::kNone);
 
+  // Until the file is finished.
+  void SetMetadata(const std::string& key, const std::string& value) { metadata_[key] = value; }
+
   // As many values in each column as there are rows.
   void WriteRowGroup(int64_t num_rows, std::span<const ParquetColumnValues> columns);
   void Finish(Durability durability);

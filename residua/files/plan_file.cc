@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
 
 #include "residua/base/enum_texts.h"
@@ -29,10 +30,10 @@ constexpr int kFormatVersion = 2;
 // one did, which had its own version in it and, in format 1, its own rounding of the guarantee.
 // From format 2 on the digest is of exact numbers alone.
 constexpr std::string_view kDigestVersion = "0.1.0";
-constexpr std::array<std::string_view, 15> kKeys = {
-    "format",       "version",   "tool",      "privacy",    "data",
-    "attributes",   "workload",  "objective", "weights",    "loss",
-    "relative_gap", "converged", "classes",   "mechanisms", "bases"};
+constexpr std::array<std::string_view, 17> kKeys = {
+    "format",       "version",   "tool",    "privacy",    "data",  "attributes",
+    "workload",     "objective", "weights", "loss",       "parts", "after",
+    "relative_gap", "converged", "classes", "mechanisms", "bases"};
 
 constexpr EnumTexts<BudgetUnit, 4> kBudgetUnits = {{{BudgetUnit::kPcost, "pcost"},
                                                     {BudgetUnit::kRho, "rho"},
@@ -355,6 +356,18 @@ AttributeClasses ClassesFromJson(const Json& json, int num_attributes) {
   return classes;
 }
 
+PlanFile PlanFromObject(Json json);
+
+// The measurements that a plan builds on, each with its plan as a file would have it.
+std::vector<MeasuredPlan> MeasuredPlansFromJson(const Json& json) {
+  std::vector<MeasuredPlan> plans;
+  for (const Json& item : json) {
+    plans.push_back({item.at("measurement").get<std::string>(),
+                     std::make_shared<const Plan>(PlanFromObject(item.at("plan")).plan)});
+  }
+  return plans;
+}
+
 PlanFile FromJson(const Json& json, bool is_first_format) {
   PlanFile file;
   Plan& plan = file.plan;
@@ -383,9 +396,14 @@ PlanFile FromJson(const Json& json, bool is_first_format) {
   } else {
     plan.budget.limits = ValueFromJson(kAccountings, privacy.at("budget_limits"));
     plan.budget.pcost = number("budget");
-    plan.mu2 = number("mu2");
-    CheckStatedPcost(*plan.mu2);
+    if (json.contains("parts")) plan.parts = MeasuredPlansFromJson(json["parts"]);
+    // Unknown only where a part was measured with too little noise for it.
+    if (plan.parts.empty() || !privacy.at("mu2").is_null()) {
+      plan.mu2 = number("mu2");
+      CheckStatedPcost(*plan.mu2);
+    }
   }
+  if (json.contains("after")) plan.after = MeasuredPlansFromJson(json["after"]);
   plan.budget.delta = privacy.at("delta").get<double>();
   CheckDelta(plan.budget.delta);
   plan.pcost = number("pcost");
@@ -393,7 +411,9 @@ PlanFile FromJson(const Json& json, bool is_first_format) {
   CheckStatedPcost(plan.budget.pcost);
   plan.protection = ProtectionFromJson(privacy);
   plan.loss = json.at("loss").get<double>();
-  plan.relative_gap = json.at("relative_gap").get<double>();
+  const Json& gap = json.at("relative_gap");
+  plan.relative_gap = !plan.parts.empty() && gap.is_null() ? std::numeric_limits<double>::infinity()
+                                                           : gap.get<double>();
   plan.converged = json.at("converged").get<bool>();
   plan.classes = ClassesFromJson(json.at("classes"), plan.domain.size());
   plan.bases = BasesFromJson(json.at("bases"), plan,
@@ -403,35 +423,38 @@ PlanFile FromJson(const Json& json, bool is_first_format) {
   return file;
 }
 
+PlanFile PlanFromObject(Json json) {
+  if (!json.is_object() || json.value("format", "") != kFormat) {
+    Fail(ErrorKind::kBadInput, "this is not a plan; {}", Phrase{Phrase::Kind::kMakePlan});
+  }
+  const auto version = WholeNumber<int64_t>(json.at("version"));
+  CheckFormatVersion("plan", version, kFirstFormatVersion, kFormatVersion);
+  const std::string digest = json.at("digest").get<std::string>();
+  json.erase("digest");
+  if (Sha256(JsonLine(json)) != digest) {
+    Fail(ErrorKind::kRefused,
+         "the plan was changed after it was written (its digest does not fit); plan again");
+  }
+  PlanFile file = FromJson(json, version == kFirstFormatVersion);
+  // What the file says in words must be what its numbers say.
+  const Json& privacy = json.at("privacy");
+  if (!IsStatedGuarantee(file.plan, [&](const GuaranteeText& guarantee) {
+        return privacy == PrivacyToJson(file.plan, guarantee);
+      })) {
+    Fail(ErrorKind::kRefused, "the guarantee it states is not the one of its noise");
+  }
+  for (const auto& [key, value] : json.items()) {
+    if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
+      Fail(ErrorKind::kBadInput, "'{}' is no part of a plan", key);
+    }
+  }
+  return file;
+}
+
 PlanFile ParsePlan(std::string_view text) {
   try {
     CheckJsonNesting(text);
-    Json json = ParseJson(text);
-    if (!json.is_object() || json.value("format", "") != kFormat) {
-      Fail(ErrorKind::kBadInput, "this is not a plan; {}", Phrase{Phrase::Kind::kMakePlan});
-    }
-    const auto version = WholeNumber<int64_t>(json.at("version"));
-    CheckFormatVersion("plan", version, kFirstFormatVersion, kFormatVersion);
-    const std::string digest = json.at("digest").get<std::string>();
-    json.erase("digest");
-    if (Sha256(JsonLine(json)) != digest) {
-      Fail(ErrorKind::kRefused,
-           "the plan was changed after it was written (its digest does not fit); plan again");
-    }
-    PlanFile file = FromJson(json, version == kFirstFormatVersion);
-    // What the file says in words must be what its numbers say.
-    const Json& privacy = json.at("privacy");
-    if (!IsStatedGuarantee(file.plan, [&](const GuaranteeText& guarantee) {
-          return privacy == PrivacyToJson(file.plan, guarantee);
-        })) {
-      Fail(ErrorKind::kRefused, "the guarantee it states is not the one of its noise");
-    }
-    for (const auto& [key, value] : json.items()) {
-      if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
-        Fail(ErrorKind::kBadInput, "'{}' is no part of a plan", key);
-      }
-    }
-    return file;
+    return PlanFromObject(ParseJson(text));
   } catch (const Json::exception& error) {
     const std::string_view what = error.what();  // "[json.exception...] explanation"
     Fail(ErrorKind::kBadInput, "is not a plan, or incomplete; {} ({})",
@@ -443,19 +466,31 @@ PlanFile ParsePlan(std::string_view text) {
 
 namespace {
 
-std::string ToJson(const PlanFile& file, std::string_view tool_version,
-                   const std::optional<GuaranteeText>& guarantee) {
+// What a file says of a plan's guarantee in words; nothing where only exact numbers count.
+using StatedWords = std::optional<GuaranteeText> (*)(const Plan& plan);
+
+Json ToObject(const PlanFile& file, std::string_view tool_version, StatedWords words) {
   const Plan& plan = file.plan;
   Json json;
   json["format"] = kFormat;
   json["version"] = IsFirstFormat(plan) ? kFirstFormatVersion : kFormatVersion;
   json["tool"] = fmt::format("residua {}", tool_version);
-  json["privacy"] = PrivacyToJson(plan, guarantee);
+  json["privacy"] = PrivacyToJson(plan, words(plan));
   json["data"] = {{"source", file.data.source},
                   {"database", file.data.database},
                   {"query", file.data.query},
                   {"ledger", file.data.ledger}};
   if (!file.data.null_values.empty()) json["data"]["null_values"] = file.data.null_values;
+  const auto add = [&](const char* key, const std::vector<MeasuredPlan>& measured) {
+    if (measured.empty()) return;
+    json[key] = Json::array();
+    for (const MeasuredPlan& item : measured) {
+      json[key].push_back({{"measurement", item.digest},
+                           {"plan", ToObject({*item.plan, {}}, tool_version, words)}});
+    }
+  };
+  add("parts", plan.parts);
+  add("after", plan.after);
   json["attributes"] = Json::array();
   for (const Attribute& attribute : plan.domain.attributes()) {
     json["attributes"].push_back(AttributeToJson(attribute));
@@ -470,6 +505,11 @@ std::string ToJson(const PlanFile& file, std::string_view tool_version,
   json["bases"] = BasesToJson(plan);
   json["mechanisms"] = MechanismsToJson(plan);
   json["digest"] = Sha256(JsonLine(json));
+  return json;
+}
+
+std::string ToJson(const PlanFile& file, std::string_view tool_version, StatedWords words) {
+  const Json json = ToObject(file, tool_version, words);
   // One mechanism a line keeps the file readable and its differences short.
   std::string text = "{\n";
   for (const auto& [key, value] : json.items()) {
@@ -512,13 +552,16 @@ bool IsStatedGuarantee(const Plan& plan,
 }
 
 std::string PlanToJson(const PlanFile& file) {
-  return ToJson(file, Version(), StatedGuarantee(file.plan));
+  return ToJson(file, Version(),
+                [](const Plan& plan) { return std::optional(StatedGuarantee(plan)); });
 }
 
 std::string PlanDigest(const Plan& plan) {
-  std::optional<GuaranteeText> guarantee;
-  if (IsFirstFormat(plan)) guarantee = FirstStatedGuarantee(plan);
-  return Sha256(ToJson({plan, {}}, kDigestVersion, guarantee));
+  return Sha256(
+      ToJson({plan, {}}, kDigestVersion, [](const Plan& of) -> std::optional<GuaranteeText> {
+        if (IsFirstFormat(of)) return FirstStatedGuarantee(of);
+        return std::nullopt;
+      }));
 }
 
 PlanFile PlanFromJson(std::string_view text, const std::string& name) {

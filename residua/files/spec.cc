@@ -480,6 +480,10 @@ bool ParseCheck(std::string_view text) {
        text, kReadFromData);
 }
 
+bool IsDataIdentity(std::string_view text) {
+  return text.size() == 32 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 DataReference Rebase(const DataReference& data, const std::filesystem::path& from,
                      const std::filesystem::path& to) {
   const auto rebase = [&](const std::string& path) {

@@ -21,11 +21,17 @@ struct DataReference {
   std::string query;
   std::string ledger;
   std::vector<std::string> null_values = {};
+  // Of what was measured: the identity of the ledger that has the spend (Ledger::Identity), the
+  // same for all measurements of the same data. Empty where none is known.
+  std::string identity = {};
   bool empty() const { return source.empty() && query.empty(); }
   // What may be published of it: how texts are read, and nothing of where the data is.
-  DataReference WithoutPlaces() const { return {"", "", "", "", null_values}; }
+  DataReference WithoutPlaces() const { return {"", "", "", "", null_values, identity}; }
   bool operator==(const DataReference&) const = default;
 };
+
+// Whether the text has the form of an identity.
+bool IsDataIdentity(std::string_view text);
 
 // What readers of a release are told of it; each may be empty.
 struct ReleaseText {

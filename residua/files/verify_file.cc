@@ -8,7 +8,9 @@ namespace residua {
 namespace {
 
 VerifiedCost VerifiedCostOf(const Plan& plan) {
-  return {CostOf(plan), GuaranteeOf(plan), plan.budget, plan.protection};
+  VerifiedCost verified{CostOf(plan), GuaranteeOf(plan), plan.budget, plan.protection};
+  for (const MeasuredPlan& part : plan.parts) verified.parts.push_back(GuaranteeOf(*part.plan));
+  return verified;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <vector>
 
 #include "residua/privacy/budget.h"
 #include "residua/privacy/protection.h"
@@ -13,6 +14,7 @@ struct VerifiedCost {
   Guarantee guarantee;
   Budget budget;
   Protection protection;
+  std::vector<Guarantee> parts = {};  // of a combination, what each of them promises alone
 };
 
 // Recomputes the privacy costs of a plan or measurement file in exact rationals. Error{kRefused} if

@@ -7,7 +7,9 @@
 #include "residua/base/error.h"
 #include "residua/files/file.h"
 #include "residua/files/format_version.h"
+#include "residua/files/spec.h"
 #include "residua/ledger/sqlite_statement.h"
+#include "residua/noise/secure_bits.h"
 #include "residua/privacy/protection.h"
 
 namespace residua {
@@ -34,14 +36,15 @@ constexpr const char* kSchema = R"(
     temporary_file TEXT NOT NULL DEFAULT '',
     note TEXT NOT NULL DEFAULT '',
     mu2 TEXT NOT NULL DEFAULT '',
-    limits TEXT NOT NULL DEFAULT ''
+    limits TEXT NOT NULL DEFAULT '',
+    data_identity TEXT NOT NULL DEFAULT ''
   ) STRICT;
 )";
 
 // Of the columns above, those that ledgers of earlier versions lack. Such versions can read and
 // write a ledger that has them, so the format version stays the same: they count grants on the
 // Gaussian curve as nothing, and all spends by their pcost.
-constexpr const char* kNewColumns[] = {"temporary_file", "note", "mu2", "limits"};
+constexpr const char* kNewColumns[] = {"temporary_file", "note", "mu2", "limits", "data_identity"};
 
 constexpr EnumTexts<Accounting, 2> kLimits = {
     {{Accounting::kZcdp, "pcost"}, {Accounting::kGaussian, "mu2"}}};
@@ -51,6 +54,13 @@ Accounting LimitsOf(std::string_view text) {
   if (text.empty()) return Accounting::kZcdp;
   if (const auto limits = ValueOf(kLimits, text)) return *limits;
   Fail(ErrorKind::kBadInput, "the ledger holds an entry limited by the unknown '{}'", text);
+}
+
+// 128 random bits in hexadecimal digits.
+std::string DrawIdentity() {
+  uint64_t words[2];
+  ThreadSecureBits().Fill(words);
+  return fmt::format("{:016x}{:016x}", words[0], words[1]);
 }
 
 std::optional<Rational> Mu2Of(const std::string& text) {
@@ -241,6 +251,31 @@ void Ledger::AddNewColumns() {
     if (HasColumn(column)) continue;
     Execute(fmt::format("ALTER TABLE entries ADD COLUMN {} TEXT NOT NULL DEFAULT ''", column));
   }
+}
+
+std::string Ledger::Identity() {
+  return Transact([&] {
+    AddNewColumns();
+    {
+      Statement select(name_, database_,
+                       "SELECT data_identity FROM entries WHERE data_identity <> '' ORDER BY id");
+      if (select.Step()) {
+        std::string identity = select.Text(0);
+        if (!IsDataIdentity(identity)) {
+          Fail(ErrorKind::kRefused, "{}: the ledger was changed; restore it from a copy", name_);
+        }
+        return identity;
+      }
+    }
+    // It stands in the first entry, which every ledger has.
+    std::string identity = DrawIdentity();
+    Statement update(name_, database_,
+                     "UPDATE entries SET data_identity = ? "
+                     "WHERE id = (SELECT min(id) FROM entries)");
+    update.Bind(1, identity);
+    update.Step();
+    return identity;
+  });
 }
 
 int64_t Ledger::Insert(const LedgerEntry& entry) {

@@ -115,6 +115,11 @@ class Ledger {
              Accounting accounting = Accounting::kZcdp);
   std::string Neighbours() const;
 
+  // What tells this data set from every other in what is published of it: 32 hexadecimal digits,
+  // drawn at random when the ledger was made, or now for one of an earlier version. It does not
+  // depend on the data, on its name or on its place.
+  std::string Identity();
+
  private:
   Ledger(const std::filesystem::path& path, bool create);
   // False if there was a file of that name first.

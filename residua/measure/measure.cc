@@ -243,7 +243,14 @@ void CheckNoiseIsMeasurable(const Plan& plan) {
   }
 }
 
-VerifiedPlan::VerifiedPlan(const Plan& plan) : plan_(&plan) { VerifyPlan(plan); }
+VerifiedPlan::VerifiedPlan(const Plan& plan) : plan_(&plan) {
+  if (!plan.parts.empty()) {
+    Fail(ErrorKind::kRefused,
+         "the plan combines measurements that were made before, and is not measured itself; plan "
+         "again to measure more");
+  }
+  VerifyPlan(plan);
+}
 
 MeasurablePlan::MeasurablePlan(const VerifiedPlan& verified, int64_t num_rows,
                                const CountingOptions& counting)

@@ -1,6 +1,7 @@
 #include "residua/release/measure_to_file.h"
 
 #include <optional>
+#include <set>
 
 #include "residua/base/error.h"
 #include "residua/base/stop.h"
@@ -66,6 +67,39 @@ Ledger::Spend SpendBeside(Ledger::Spend spend, const Ledger& ledger, const fs::p
   return spend;
 }
 
+// The ledger beside the data, where there is one and it is another than the chosen one; empty
+// otherwise.
+fs::path OtherLedger(const DataPlaces& places) {
+  if (places.data.is_given() || IsDatabaseUrl(places.data.database)) return {};
+  const fs::path beside = LedgerBeside(places.data);
+  std::error_code ignored;
+  const bool is_other = fs::exists(beside) && !fs::equivalent(beside, places.ledger, ignored);
+  return is_other ? beside : fs::path();
+}
+
+// Digests of the plans whose measurements are among `measured`, or within their combinations.
+void AddPlanDigests(const std::vector<MeasuredPlan>& measured, std::set<std::string>* digests) {
+  for (const MeasuredPlan& item : measured) {
+    if (item.plan->parts.empty()) digests->insert(PlanDigest(*item.plan));
+    AddPlanDigests(item.plan->parts, digests);
+  }
+}
+
+// A spend that adds to earlier ones names their entries: releases of one family.
+void NoteEarlier(const Plan& plan, Account* account) {
+  std::set<std::string> digests;
+  AddPlanDigests(plan.after, &digests);
+  if (digests.empty() || !account->ledger) return;
+  std::string entries;
+  for (const LedgerEntry& entry : account->ledger->Entries()) {
+    if (!entry.is_spend() || !digests.contains(entry.plan_digest)) continue;
+    entries += fmt::format("{}{}", entries.empty() ? "" : ", ", entry.id);
+  }
+  if (entries.empty()) return;
+  std::string& note = account->spend.note;
+  note = fmt::format("adds to entry {}{}{}", entries, note.empty() ? "" : "; ", note);
+}
+
 Accounts AccountsOf(const MeasureRequest& request, Ledger::Spend spend) {
   spend.again = request.again;
   spend.resume = request.resume;
@@ -74,16 +108,15 @@ Accounts AccountsOf(const MeasureRequest& request, Ledger::Spend spend) {
   Accounts accounts;
   accounts.push_back({places.ledger, spend});
   if (fs::exists(places.ledger)) accounts.front().ledger.emplace(Ledger::Open(places.ledger));
-  if (places.data.is_given() || IsDatabaseUrl(places.data.database)) return accounts;
-  const fs::path beside = LedgerBeside(places.data);
-  std::error_code ignored;
-  if (!fs::exists(beside) || fs::equivalent(beside, places.ledger, ignored)) return accounts;
-  accounts.push_back({beside, spend});
-  Account& other = accounts.back();
-  other.ledger.emplace(Ledger::Open(beside));
-  other.spend = SpendBeside(spend, *other.ledger, places.ledger);
-  accounts.front().spend.note =
-      fmt::format("also in the ledger {}", fs::absolute(beside).lexically_normal().string());
+  if (const fs::path beside = OtherLedger(places); !beside.empty()) {
+    accounts.push_back({beside, spend});
+    Account& other = accounts.back();
+    other.ledger.emplace(Ledger::Open(beside));
+    other.spend = SpendBeside(spend, *other.ledger, places.ledger);
+    accounts.front().spend.note =
+        fmt::format("also in the ledger {}", fs::absolute(beside).lexically_normal().string());
+  }
+  for (Account& account : accounts) NoteEarlier(request.plan.plan, &account);
   return accounts;
 }
 
@@ -177,6 +210,9 @@ void Reserve(const MeasureRequest& request, const std::string& temporary, Accoun
     account->entry = account->ledger->Reserve(account->spend);
   }
 }
+
+// What is published says which ledger answers for the data: the one beside it, where there is one.
+std::string IdentityOf(Accounts* accounts) { return accounts->back().ledger->Identity(); }
 
 // Passes all noisy values to the visitor, once the spend is in every ledger, then calls `finish`.
 void MeasureReserved(const MeasureRequest& request, MeasurableRows&& rows, const Accounts& accounts,
@@ -305,6 +341,12 @@ Ledger::Spend SpendOf(const PlanFile& file, const fs::path& output) {
   return spend;
 }
 
+std::string FindDataIdentity(const DataPlaces& places) {
+  const fs::path beside = OtherLedger(places);
+  const fs::path& ledger = beside.empty() ? places.ledger : beside;
+  return fs::exists(ledger) ? Ledger::Open(ledger).Identity() : "";
+}
+
 MeasureForecast CheckMeasuring(const MeasureRequest& request) {
   const VerifiedPlan verified = Verified(request);
   CheckPlan(request);
@@ -339,6 +381,7 @@ MeasureOutcome MeasureToFile(const MeasureRequest& request, const VerifiedPlan& 
   const auto write_piece = [&](NoisyPiece&& piece) { writer.Write(piece); };
   MeasureReserved(request, std::move(rows), accounts, {write, write_piece}, [&] {
     if (fs::exists(request.output)) FailExists(request.output);
+    writer.SetIdentity(IdentityOf(&accounts));
     writer.Complete();
   });
   try {
@@ -368,11 +411,15 @@ MeasureOutcome MeasureToMemory(const MeasureRequest& request, std::vector<NoisyR
   MeasurableRows rows = ReadRows(request, verified);
   Reserve(request, std::string(kInMemory), &accounts);
   std::vector<NoisyResidual> residuals;
+  std::string identity;
   const auto keep = [&](NoisyResidual&& residual) { residuals.push_back(std::move(residual)); };
-  MeasureReserved(request, std::move(rows), accounts, WholeVisitor(keep), [] {});
+  MeasureReserved(request, std::move(rows), accounts, WholeVisitor(keep),
+                  [&] { identity = IdentityOf(&accounts); });
   Confirm(&accounts);
   *into = std::move(residuals);
-  return OutcomeOf(accounts, makes_ledger, false);
+  MeasureOutcome outcome = OutcomeOf(accounts, makes_ledger, false);
+  outcome.data_identity = std::move(identity);
+  return outcome;
 }
 
 }  // namespace residua

@@ -42,6 +42,9 @@ struct MeasureOutcome {
   // The ledger beside the data, where there is one and another was named: the spend is in both.
   std::filesystem::path ledger_beside = {};
   Rational spent_mu2_before = 0;
+  // Of the ledger that answers for the data (Ledger::Identity); of MeasureToMemory alone, because a
+  // file states it itself.
+  std::string data_identity = {};
 };
 
 // Refuses now what MeasureToFile would refuse before it reads the data. A front end asks its user
@@ -52,6 +55,10 @@ struct MeasureForecast {
   std::filesystem::path ledger_beside = {};  // as of MeasureOutcome
 };
 MeasureForecast CheckMeasuring(const MeasureRequest& request);
+
+// The identity of the data (Ledger::Identity), by the ledger beside it or the one that was chosen;
+// empty if there is none yet.
+std::string FindDataIdentity(const DataPlaces& places);
 
 // The one way from data to a published measurement: checks the plan, reads the rows, reserves the
 // spend in the ledger, counts, adds noise, writes the file under a temporary name, confirms the

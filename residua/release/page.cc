@@ -16,6 +16,7 @@
 #include "residua/release/page_template.h"
 #include "residua/release/published_errors.h"
 #include "residua/release/warnings.h"
+#include "residua/select/combined_plan.h"
 #include "residua/text/choice_text.h"
 #include "residua/text/json_text.h"
 
@@ -327,6 +328,7 @@ size_t NumThatFit(const std::vector<PackedResidual>& residuals, int64_t max_byte
 PageWritten WritePage(const PageRequest& request) {
   const MeasurementFile file(request.measurements);
   const Plan& plan = file.plan();
+  CheckStandsAlone(plan);
   // Without the data: pages say no more than a release does.
   const std::string plan_json = PlanToJson({plan, file.plan_file().data.WithoutPlaces()});
   const auto plan_digest = ParseJson(plan_json).at("digest").get<std::string>();

@@ -15,6 +15,7 @@
 #include "residua/reconstruct/table_answers.h"
 #include "residua/reconstruct/whole_counts.h"
 #include "residua/release/stream_tables.h"
+#include "residua/select/combined_plan.h"
 #include "residua/text/domain_text.h"
 #include "residua/text/json_text.h"
 
@@ -240,6 +241,7 @@ void CheckTablesRequest(const TablesRequest& request) { TwoSidedQuantile(request
 TablesWritten PublishTables(const TablesRequest& request) {
   CheckTablesRequest(request);
   const MeasurementFile file(request.measurements);
+  CheckStandsAlone(file.plan());
   const Plan& plan = file.plan();
   const std::vector<AttributeSet> tables = ChosenTables(request, plan);
   TablesWritten written{std::ssize(tables), 0, OutputOf(request)};

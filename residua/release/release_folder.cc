@@ -9,10 +9,11 @@
 #include "residua/base/error.h"
 #include "residua/files/file.h"
 #include "residua/files/measurement_file.h"
+#include "residua/release/combine.h"
 #include "residua/release/published_errors.h"
 #include "residua/release/summary.h"
 #include "residua/select/plan_errors.h"
-#include "residua/select/select.h"
+#include "residua/select/select_after.h"
 #include "residua/text/json_text.h"
 
 namespace residua {
@@ -41,6 +42,40 @@ std::optional<Plan> EarlierPlan(const ReleaseFolder& folder) {
        folder.path.string(), Phrase{Phrase::Kind::kOtherOutput});
 }
 
+// The measurement files of the earlier releases that the request names.
+std::vector<fs::path> EarlierFiles(const ReleaseRequest& request) {
+  std::vector<fs::path> files;
+  for (const fs::path& path : request.after) {
+    files.push_back(fs::is_directory(path) ? ReleaseFolder(path).published() : path);
+  }
+  return files;
+}
+
+// Whether the plan comes after exactly these.
+bool IsAfter(const Plan& plan, const std::vector<MeasuredPlan>& earlier) {
+  return std::equal(
+      plan.after.begin(), plan.after.end(), earlier.begin(), earlier.end(),
+      [](const MeasuredPlan& a, const MeasuredPlan& b) { return a.digest == b.digest; });
+}
+
+// What could not be combined is refused before it is paid for.
+void CheckEarlier(const ReleaseRequest& request, const DataPlaces& places) {
+  if (request.after.empty()) return;
+  const std::string identity = FindDataIdentity(places);
+  for (const fs::path& path : EarlierFiles(request)) {
+    const std::string stated = MeasurementFile(path).plan_file().data.identity;
+    if (stated.empty() ? request.same_data : stated == identity) continue;
+    if (stated.empty()) {
+      Fail(ErrorKind::kRefused,
+           "{}: does not say which data it measures; if it measures the same rows, say so with {}",
+           path.string(), Phrase{Phrase::Kind::kOption, {"same-data"}});
+    }
+    Fail(ErrorKind::kRefused,
+         "{}: measures other data, by the ledger that paid for it; name releases of the same data",
+         path.string());
+  }
+}
+
 bool IsPlanFor(const Spec& spec, const Plan& plan) {
   const auto* budget = std::get_if<Budget>(&*spec.target);
   return budget != nullptr && plan.budget == *budget && plan.domain == spec.domain &&
@@ -52,8 +87,19 @@ bool IsPlanFor(const Spec& spec, const Plan& plan) {
 // another processor, may choose other noise.
 Plan PlanIn(const ReleaseFolder& folder, const ReleaseRequest& request) {
   std::optional<Plan> earlier = EarlierPlan(folder);
-  if (!request.plan && earlier && IsPlanFor(request.spec, *earlier)) return *std::move(earlier);
-  Plan plan = request.plan ? *request.plan : Select(RequestOf(request.spec));
+  std::vector<MeasuredPlan> after;
+  for (const fs::path& path : EarlierFiles(request)) after.push_back(ReadMeasuredPlan(path));
+  if (!request.plan && earlier && IsPlanFor(request.spec, *earlier) && IsAfter(*earlier, after)) {
+    return *std::move(earlier);
+  }
+  Plan plan = request.plan    ? *request.plan
+              : after.empty() ? Select(RequestOf(request.spec))
+                              : SelectAfter(RequestOf(request.spec), after).plan;
+  if (!IsAfter(plan, after)) {
+    Fail(ErrorKind::kRefused,
+         "the plan adds to other earlier releases than are named; measure it, then combine it with "
+         "those");
+  }
   if (earlier && *earlier != plan) {
     Fail(ErrorKind::kRefused,
          "{}: holds the release of another plan; {} for a new release, or put the spec back as it "
@@ -98,7 +144,8 @@ MeasureOutcome MeasureInto(const ReleaseFolder& folder, bool is_new, const Verif
                            MeasureRequest request) {
   const bool made_plan = !fs::exists(folder.plan);
   bool is_spent = !made_plan;
-  for (const fs::path& unfinished : {folder.plan, folder.tables, folder.summary, folder.page}) {
+  for (const fs::path& unfinished :
+       {folder.plan, folder.combined, folder.tables, folder.summary, folder.page}) {
     RemoveTemporariesOf(unfinished);
   }
   try {
@@ -134,7 +181,7 @@ std::string DigestShownIn(const fs::path& plan) {
 
 TablesRequest TablesOf(const ReleaseRequest& request, const ReleaseFolder& folder) {
   TablesRequest tables;
-  tables.measurements = folder.measurements;
+  tables.measurements = request.after.empty() ? folder.measurements : folder.combined;
   tables.output = folder.tables;
   tables.format = request.format;
   tables.digits = request.digits;
@@ -150,9 +197,12 @@ ReleaseFolder::ReleaseFolder(const fs::path& folder)
     : path(folder),
       plan(folder / "plan.json"),
       measurements(folder / "measurements.parquet"),
+      combined(folder / "combined.parquet"),
       tables(folder / "tables"),
       summary(folder / "summary.md"),
       page(folder / "index.html") {}
+
+fs::path ReleaseFolder::published() const { return fs::exists(combined) ? combined : measurements; }
 
 ReleaseRequest RequestReleaseOf(const fs::path& spec_file, const fs::path& output) {
   return {ReadReleasableSpec(spec_file), FolderOf(spec_file), spec_file.string(), output};
@@ -186,6 +236,7 @@ ReleaseOutcome MakeRelease(const ReleaseRequest& request) {
   // A spend that was interrupted is continued only where it was made, and refused otherwise: what
   // it paid for may lie in a folder that was moved away.
   measure.resume = fs::exists(folder.plan) || fs::exists(folder.measurements);
+  CheckEarlier(request, measure.places);
   const MeasureForecast forecast = CheckMeasuring(measure);
   if (forecast.spends && request.confirm &&
       !request.confirm(Forecast(plan.plan, measure.places, forecast, spec.public_rows))) {
@@ -196,13 +247,25 @@ ReleaseOutcome MakeRelease(const ReleaseRequest& request) {
   const FolderLock lock(folder.path);
   MeasureOutcome measured = MeasureInto(folder, is_new, forecast.plan, measure);
   const bool names_data = NamesData(folder, plan);
+  CombinationReport combination;
+  PlanFile published = plan;
+  if (!request.after.empty()) {
+    std::vector<fs::path> parts = EarlierFiles(request);
+    parts.push_back(folder.measurements);
+    // It follows from the parts: one of an earlier attempt is made again.
+    fs::remove(folder.combined);
+    CombinedFile combined = CombineFiles(parts, folder.combined, {request.same_data, request.stop});
+    combination = combined.report;
+    published = std::move(combined.plan);
+  }
   TablesWritten written = PublishTables(tables);
-  const ReleaseFacts facts{
+  ReleaseFacts facts{
       measured.balance,         measured.spent_before,      measured.spent_mu2_before,
       request.confidence,       written.num_tables,         written.num_answers,
       !spec.data.query.empty(), DigestShownIn(folder.plan), spec.release};
-  WriteFileAtomically(folder.summary, SummaryText(plan, facts));
-  PageWritten page = WritePage({folder.measurements, folder.page, spec.release, facts.is_query,
+  facts.measured_cost = CostOf(plan.plan);
+  WriteFileAtomically(folder.summary, SummaryText(published, facts));
+  PageWritten page = WritePage({tables.measurements, folder.page, spec.release, facts.is_query,
                                 request.confidence, facts.plan_digest, request.max_page_bytes});
   return {folder,
           std::move(plan),
@@ -210,6 +273,7 @@ ReleaseOutcome MakeRelease(const ReleaseRequest& request) {
           std::move(measured),
           std::move(written),
           std::move(page),
+          std::move(combination),
           names_data};
 }
 

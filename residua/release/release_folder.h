@@ -10,6 +10,7 @@
 #include "residua/files/spec.h"
 #include "residua/files/table_files.h"
 #include "residua/privacy/budget.h"
+#include "residua/release/combine.h"
 #include "residua/release/measure_to_file.h"
 #include "residua/release/page.h"
 #include "residua/release/publish_tables.h"
@@ -21,7 +22,10 @@ namespace residua {
 struct ReleaseFolder {
   explicit ReleaseFolder(const std::filesystem::path& folder);
 
-  std::filesystem::path path, plan, measurements, tables, summary, page;
+  // The measurement file that the tables are made from: the combined one, where there is one.
+  std::filesystem::path published() const;
+
+  std::filesystem::path path, plan, measurements, combined, tables, summary, page;
 };
 
 // What a release would spend and how good it would be, for whoever decides.
@@ -46,7 +50,11 @@ struct ReleaseRequest {
   std::filesystem::path ledger = {};  // empty: as the spec says, or beside the data
   NamedPlaces data = {};              // the rows, in place of those the spec names
   std::optional<Plan> plan = {};      // of the spec; nothing: it is made
-  bool allow_drops = false;           // as of MeasureRequest
+  // Earlier releases of the same data, folders or measurement files: the noise is planned given
+  // what they know, and the tables are those of all together.
+  std::vector<std::filesystem::path> after = {};
+  bool same_data = false;    // as of CombineOptions
+  bool allow_drops = false;  // as of MeasureRequest
   TableFormat format = TableFormat::kCsv;
   TableDigits digits = TableDigits::kSupported;
   double confidence = 0.95;  // of the intervals
@@ -77,6 +85,7 @@ struct ReleaseOutcome {
   MeasureOutcome measured;
   TablesWritten tables;
   PageWritten page;
+  CombinationReport combination = {};  // with earlier releases
   // Plan and measurements were written by an earlier version, and say where the data is.
   bool names_data = false;
 };
@@ -87,6 +96,10 @@ struct ReleaseOutcome {
 //
 // The folder can be published as it is: no file of it says where the data or the ledger is, what
 // query was run or who ran it.
+//
+// After earlier releases, the measurement is combined with theirs in a file of its own, and tables,
+// summary and page are of that. Earlier releases of other data are refused before anything is
+// spent.
 //
 // Error{kRefused} if the request is declined, if the folder holds something else, or if it is at
 // work already. What is refused before anything is spent leaves nothing behind.

@@ -113,6 +113,12 @@ std::string WhatWasPublished(const PlanFile& file, const ReleaseFacts& facts) {
       "## What was published\n\n{} with {}. Each answer is a count with random noise added. {}",
       Counted(facts.num_tables, "table"), Counted(facts.num_answers, "answer"),
       WhatIsARow(plan.protection, facts.is_query));
+  if (!plan.parts.empty()) {
+    text += fmt::format(
+        "The answers are the best estimates from {} of the same data together, so their errors are "
+        "smaller than those of each alone.\n\n",
+        Counted(std::ssize(plan.parts), "release"));
+  }
   text += "The tables are about these attributes:\n\n";
   for (const Attribute& attribute : plan.domain.attributes()) {
     text += fmt::format("- {}\n", DescribeAttribute(attribute));
@@ -156,8 +162,15 @@ std::string HowPrivate(const Plan& plan, const Guarantee& guarantee) {
   }
   text +=
       "The promise is about what this release adds to what is known. It does not hide what follows "
-      "from the rest of the population. It covers this release alone: see the budget below for "
-      "other releases of the same data.\n\n";
+      "from the rest of the population. It covers ";
+  text +=
+      plan.parts.empty()
+          ? "this release alone: see the budget below for other releases of the same data.\n\n"
+          : fmt::format(
+                "this release together with {} that it is combined with: see the budget below for "
+                "other releases of the same data.\n\n",
+                plan.parts.size() == 2 ? "the earlier one"
+                                       : fmt::format("the {} earlier ones", plan.parts.size() - 1));
   return text;
 }
 
@@ -308,26 +321,35 @@ std::string UnusualColumns(const Domain& domain, const TableNames& names) {
 }
 
 std::string TheFiles(const Plan& plan) {
+  const bool is_combined = !plan.parts.empty();
+  const std::string_view file = is_combined ? "combined.parquet" : "measurements.parquet";
+  const std::string_view measurements =
+      is_combined
+          ? "- `combined.parquet`: the noisy measurements of all these releases together, which "
+            "every table was made from. It is safe to publish, and complete by itself.\n"
+            "- `measurements.parquet`: the noisy measurements of this release alone.\n"
+          : "- `measurements.parquet`: the noisy measurements that every table was made from. It "
+            "is "
+            "safe to publish, and complete by itself.\n";
   return fmt::format(
       "## The files\n\n"
       "- `index.html`: this release as a page to look at. It shows every table, and answers "
       "questions. Open it in a browser; it needs no network.\n"
       "- `tables/`: one file per table, one row per answer. The columns are the attributes, "
-      "`estimate`, `std_dev`, `ci_lower` and `ci_upper`.{}\n"
-      "- `measurements.parquet`: the noisy measurements that every table was made from. It is safe "
-      "to publish, and complete by itself.\n"
+      "`estimate`, `std_dev`, `ci_lower` and `ci_upper`.{0}\n"
+      "{1}"
       "- `plan.json`: the noise, as it was planned before the data was read.\n\n"
       "To ask more of the same measurements, at no further cost in privacy, with the program "
       "residua:\n\n"
-      "    residua query measurements.parquet 'ATTRIBUTE=VALUE ...'    a number with its error "
+      "    residua query {2} 'ATTRIBUTE=VALUE ...'    a number with its error "
       "bar\n"
-      "    residua query measurements.parquet --covariance Q1 Q2       two numbers, and their "
+      "    residua query {2} --covariance Q1 Q2       two numbers, and their "
       "difference\n"
-      "    residua tables measurements.parquet -o more                 the tables again, or other "
+      "    residua tables {2} -o more                 the tables again, or other "
       "tables\n"
-      "    residua verify measurements.parquet                         the privacy cost, "
+      "    residua verify {2}                         the privacy cost, "
       "recomputed\n\n",
-      UnusualColumns(plan.domain, NamesOf(plan.domain)));
+      UnusualColumns(plan.domain, NamesOf(plan.domain)), measurements, file);
 }
 
 std::string ForSpecialists(const Plan& plan, const Guarantee& guarantee, const ReleaseFacts& facts,
@@ -363,7 +385,8 @@ std::string ForSpecialists(const Plan& plan, const Guarantee& guarantee, const R
 std::string SummaryText(const PlanFile& file, const ReleaseFacts& facts) {
   const Plan& plan = file.plan;
   const Guarantee guarantee = GuaranteeOf(plan);
-  const std::vector<BudgetColumn> budget = BudgetColumns(CostOf(plan), facts);
+  const std::vector<BudgetColumn> budget =
+      BudgetColumns(facts.measured_cost ? *facts.measured_cost : CostOf(plan), facts);
   return Heading(facts) + InShort(plan, guarantee, facts) + WhatWasPublished(file, facts) +
          HowPrivate(plan, guarantee) + HowExact(plan, facts.confidence) + TheBudget(budget) +
          TheFiles(plan) + ForSpecialists(plan, guarantee, facts, budget);

@@ -19,6 +19,8 @@ struct ReleaseFacts {
   bool is_query = false;         // the rows are those of a query's result
   std::string plan_digest = {};  // as plan.json shows it
   ReleaseText text = {};
+  // Of what was measured for this release; the plan's, unless it combines this with earlier ones.
+  std::optional<PrivacyCost> measured_cost = {};
 };
 
 // A page in Markdown for the readers of the tables: what was published, how private and how exact

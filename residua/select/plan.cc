@@ -5,6 +5,7 @@
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
 #include "residua/model/closure.h"
+#include "residua/select/combined_plan.h"
 
 namespace residua {
 namespace {
@@ -91,15 +92,34 @@ void VerifyMechanisms(const Plan& plan) {
       }
     }
   }
-  const WorkloadOrbits workload = OrbitsUnder(plan.domain, plan.workload, plan.classes);
+  for (const MeasuredPlan& earlier : plan.after) VerifyPlan(*earlier.plan);
+  std::optional<Plan> with_earlier;
+  if (!plan.after.empty()) with_earlier = WholePlan(plan);
+  const Plan& whole = with_earlier ? *with_earlier : plan;
+  const WorkloadOrbits workload = OrbitsUnder(whole.domain, whole.workload, whole.classes);
   const MultisetTable closure = Closure(workload.orbits);
   for (int64_t k = 0; k < closure.size(); ++k) {
-    if (!plan.mechanisms.Find(closure[k])) {
+    if (!whole.mechanisms.Find(closure[k])) {
       Fail(
           ErrorKind::kRefused,
           "the plan has no base mechanism for some subset of its marginals, so that they could not "
           "be reconstructed");
     }
+  }
+}
+
+// Each part costs what it states, and the plan is what they make together.
+void VerifyCombination(const Plan& plan) {
+  for (const MeasuredPlan& part : plan.parts) VerifyPlan(*part.plan);
+  Plan expected = CombinePlans(plan.parts).plan;
+  if (plan.pcost != expected.pcost || plan.mu2 != expected.mu2 || plan.budget != expected.budget) {
+    Fail(ErrorKind::kRefused, "the plan states the privacy cost {}, but its parts cost {}",
+         ToDoubleUp(plan.pcost), ToDoubleUp(expected.pcost));
+  }
+  // What was chosen for is a label, and the loss follows from the rest.
+  expected.loss = plan.loss;
+  if (plan != expected) {
+    Fail(ErrorKind::kRefused, "the combined plan is not what its parts make together");
   }
 }
 
@@ -135,6 +155,10 @@ void VerifyScales(const Plan& plan) {
 
 }  // namespace
 
+bool MeasuredPlan::operator==(const MeasuredPlan& other) const {
+  return digest == other.digest && *plan == *other.plan;
+}
+
 std::vector<ResidualBasis> BasisOfAttributes(const Plan& plan) {
   std::vector<ResidualBasis> bases;
   bases.reserve(plan.classes.class_of.size());
@@ -164,6 +188,13 @@ int ScaleBits(const Plan& plan, const AttributeSet& set) {
 }
 
 PrivacyCost CostOf(const Plan& plan) {
+  if (!plan.parts.empty()) {
+    PrivacyCost cost{plan.pcost, plan.mu2};
+    for (const MeasuredPlan& part : plan.parts) {
+      cost.num_integers += CostOf(*part.plan).num_integers;
+    }
+    return cost;
+  }
   const MechanismOrbits mechanisms = MechanismsOf(plan);
   PrivacyCost cost{plan.pcost, plan.mu2, NumMeasuredIntegers(mechanisms)};
   if (!plan.scale_bits.empty()) return cost;
@@ -177,6 +208,10 @@ PrivacyCost CostOf(const Plan& plan) {
 Guarantee GuaranteeOf(const Plan& plan) { return GuaranteeOf(CostOf(plan), plan.budget.delta); }
 
 void VerifyPlan(const Plan& plan) {
+  if (!plan.parts.empty()) {
+    VerifyCombination(plan);
+    return;
+  }
   CheckWorkload(plan.domain, plan.workload);
   CheckProtection(plan.protection, plan.domain);
   CheckDelta(plan.budget.delta);

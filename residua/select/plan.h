@@ -1,6 +1,8 @@
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "residua/basis/residual_basis.h"
@@ -11,6 +13,16 @@
 #include "residua/select/plan_cost.h"
 
 namespace residua {
+
+struct Plan;
+
+// A measurement that a plan builds on: its plan, and the digest that tells it from every other.
+struct MeasuredPlan {
+  std::string digest;
+  std::shared_ptr<const Plan> plan;
+
+  bool operator==(const MeasuredPlan& other) const;
+};
 
 // The noise to be added, chosen without data. For every attribute set A of the workload's closure,
 // the base mechanism
@@ -34,6 +46,13 @@ struct Plan {
   double loss = 0;              // of the objective, at `variances`
   double relative_gap = 0;      // loss is at most (1 + relative_gap) times the least possible
   bool converged = false;       // whether the gap came within the tolerance asked for
+  // Of a plan that was never measured itself, but stands for several that were: these, at least
+  // two. All else is what CombinePlans makes of them: `pcost` and `mu2` are their sums.
+  std::vector<MeasuredPlan> parts = {};
+  // Measurements of the same data that were made before, and that this one will be combined with:
+  // the noise was chosen for all together, and `loss` and `relative_gap` are of that. What they
+  // know well enough is not in `mechanisms`, and not measured again.
+  std::vector<MeasuredPlan> after = {};
 
   bool operator==(const Plan&) const = default;
 };
@@ -57,9 +76,9 @@ Guarantee GuaranteeOf(const Plan& plan);
 // Recomputes what the plan promises, in exact arithmetic: the classes partition the attributes and
 // hold alike ones only, every class has a basis that fits it and whose sensitivity is that of its
 // integers, every subset of every workload marginal has its base mechanism, every
-// variance is positive, and the costs are `pcost` and `mu2` and within the budget. Throws
-// Error{kRefused} with the first thing that is not so, and Error{kTooLarge} for noise that cannot
-// be priced.
+// variance is positive, and the costs are `pcost` and `mu2` and within the budget. A combined plan
+// is what CombinePlans makes of its parts, each of which is verified. Throws Error{kRefused} with
+// the first thing that is not so, and Error{kTooLarge} for noise that cannot be priced.
 void VerifyPlan(const Plan& plan);
 
 }  // namespace residua

@@ -7,6 +7,7 @@
 #include "residua/base/error.h"
 #include "residua/base/int128.h"
 #include "residua/privacy/gaussian_curve.h"
+#include "residua/select/dyadic_variance.h"
 #include "residua/select/most_expensive_pair.h"
 
 namespace residua {
@@ -117,33 +118,6 @@ double PairsOverDifferent(const MechanismOrbits& mechanisms) {
 // kTau2 is at most this part of the noise: what the Gaussian curve costs beside zCDP.
 constexpr long kTau2Parts = 1'000'000;
 
-// Bits of a reciprocal of VariancesOnCurve.
-constexpr long kReciprocalBits = 64;
-
-// `value` * 2^`shift`.
-Rational Shifted(Rational value, long shift) {
-  mpq_ptr const out = value.get_mpq_t();
-  if (shift >= 0) {
-    mpq_mul_2exp(out, out, static_cast<unsigned long>(shift));
-  } else {
-    mpq_div_2exp(out, out, static_cast<unsigned long>(-shift));
-  }
-  return value;
-}
-
-// The largest variance not above `variance` whose reciprocal is m 2^e, m of kReciprocalBits bits or
-// one more.
-Rational WithDyadicReciprocal(const Rational& variance) {
-  const auto bits = [](const Integer& integer) {
-    return static_cast<long>(mpz_sizeinbase(integer.get_mpz_t(), 2));
-  };
-  const long shift = kReciprocalBits + bits(variance.get_num()) - bits(variance.get_den());
-  const Rational precision = Shifted(1 / variance, shift);
-  Integer mantissa;
-  mpz_cdiv_q(mantissa.get_mpz_t(), precision.get_num_mpz_t(), precision.get_den_mpz_t());
-  return Shifted(1 / Rational(mantissa), shift);
-}
-
 }  // namespace
 
 int64_t NumResidualRows(const ResidualBasis& basis) {
@@ -189,7 +163,7 @@ std::optional<std::vector<Rational>> VariancesOnCurve(const MechanismOrbits& mec
     const Rational tau2 = Shifted(kTau2, -2 * long{scale_bits[k]});
     if (priced[k].variance <= tau2) return std::nullopt;
     // sigma2 less tau2 over what makes the integers' noise of it.
-    reduced.push_back(WithDyadicReciprocal(variances[k] * (1 - tau2 / priced[k].variance)));
+    reduced.push_back(DyadicVarianceBelow(variances[k] * (1 - tau2 / priced[k].variance)));
   }
   return reduced;
 }

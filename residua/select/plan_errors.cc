@@ -6,6 +6,7 @@
 #include "residua/base/error.h"
 #include "residua/basis/basis_inverse.h"
 #include "residua/basis/query_matrix.h"
+#include "residua/select/combined_plan.h"
 #include "residua/select/objective_rows.h"
 
 namespace residua {
@@ -59,6 +60,7 @@ std::vector<double> NoiseVariances(const Plan& plan) {
 }
 
 std::vector<TableErrors> PredictErrors(const Plan& plan) {
+  if (!plan.after.empty()) return PredictErrors(WholePlan(plan));
   const WorkloadOrbits workload = OrbitsUnder(plan.domain, plan.workload, plan.classes);
   const std::vector<ResidualBasis>& bases = plan.bases;
   const TableWeights weights = WeighTables(workload, bases, Weighting::kEqual);
@@ -139,6 +141,7 @@ PlanSummary Summarize(const Plan& plan, const std::vector<TableErrors>& errors) 
 }
 
 double ObjectiveLoss(const Plan& plan) {
+  if (!plan.after.empty()) return ObjectiveLoss(WholePlan(plan));
   const WorkloadOrbits workload = OrbitsUnder(plan.domain, plan.workload, plan.classes);
   const ObjectiveRows rows =
       MakeObjectiveRows(plan.objective, workload, plan.mechanisms, plan.bases);

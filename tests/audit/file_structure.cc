@@ -31,7 +31,7 @@ bool IsNoisy(const std::string& column) {
 }
 
 // A digest is as noisy as what it covers: of these keys only the length of the value is shown.
-constexpr const char* kNoisyKeys = "('residua_row_groups', 'residua_seal')";
+constexpr const char* kNoisyKeys = "('residua_row_groups', 'residua_seal', 'residua_data')";
 
 // The columns of a row that are not noisy.
 std::string RowColumns(const std::vector<DuckDbColumn>& columns) {

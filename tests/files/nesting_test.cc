@@ -15,12 +15,12 @@ std::string Repeated(std::string_view text, int count) {
 }
 
 TEST(NestingTest, JsonMayBeAsDeepAsOurFiles) {
-  EXPECT_NO_THROW(CheckJsonNesting(Repeated("[", 32) + Repeated("]", 32)));
-  EXPECT_THROW(CheckJsonNesting(Repeated("[", 33)), Error);
-  EXPECT_THROW(CheckJsonNesting(Repeated("{\"a\":", 33)), Error);
+  EXPECT_NO_THROW(CheckJsonNesting(Repeated("[", 128) + Repeated("]", 128)));
+  EXPECT_THROW(CheckJsonNesting(Repeated("[", 129)), Error);
+  EXPECT_THROW(CheckJsonNesting(Repeated("{\"a\":", 129)), Error);
   EXPECT_NO_THROW(CheckJsonNesting(Repeated("[],{}", 1000))) << "beside each other";
   EXPECT_NO_THROW(CheckJsonNesting("\"" + Repeated("[", 1000) + "\"")) << "in a text";
-  EXPECT_THROW(CheckJsonNesting(R"("\"",)" + Repeated("[", 33)), Error) << "after a text";
+  EXPECT_THROW(CheckJsonNesting(R"("\"",)" + Repeated("[", 129)), Error) << "after a text";
 }
 
 TEST(NestingTest, TomlKeysMayHaveAFewParts) {

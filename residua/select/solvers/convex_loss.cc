@@ -38,7 +38,8 @@ double Evaluate(const RowLoss& loss, std::span<const double> variance, std::span
 // i-th derivative of the Lagrangian. Lower bound, loss being convex in the variances v:
 //   loss(v*) >= loss(v) - gradient . v + min over feasible noise of gradient . M noise.
 NoiseSolution MinimizeConvex(const VarianceMatrix& matrix, std::span<const double> cost,
-                             const RowLoss& loss, double budget, const SolverOptions& options) {
+                             const RowLoss& loss, double budget, const SolverOptions& options,
+                             std::span<const double> prior) {
   const auto num_rows = static_cast<size_t>(matrix.num_rows());
   const size_t num_columns = cost.size();
   std::vector<double> variance(num_rows);
@@ -52,7 +53,9 @@ NoiseSolution MinimizeConvex(const VarianceMatrix& matrix, std::span<const doubl
   std::vector<double>& noise = solution.noise_variance;
   const std::vector<double> ones(num_rows, 1.0);
   MultiplyTransposed(matrix, ones, demand);
-  SolveLinear(cost, demand, budget, noise);
+  SolveLinear(cost, demand, budget, noise, prior);
+  // What all precisions together may cost.
+  const double total = std::inner_product(prior.begin(), prior.end(), cost.begin(), budget);
   Multiply(matrix, noise, variance);
   solution.loss = Evaluate(loss, variance, gradient);
   solution.lower_bound = -std::numeric_limits<double>::infinity();
@@ -62,7 +65,7 @@ NoiseSolution MinimizeConvex(const VarianceMatrix& matrix, std::span<const doubl
        ++solution.iterations) {
     CheckNotStopped(options.stop);
     MultiplyTransposed(matrix, gradient, demand);
-    const double linear_minimum = SolveLinear(cost, demand, budget, target);
+    const double linear_minimum = SolveLinear(cost, demand, budget, target, prior);
     const double linear_now =
         std::inner_product(gradient.begin(), gradient.end(), variance.begin(), 0.0);
     solution.lower_bound =
@@ -79,7 +82,8 @@ NoiseSolution MinimizeConvex(const VarianceMatrix& matrix, std::span<const doubl
         trial[i] = noise[i] * std::pow(target[i] / noise[i], step);
         spent += cost[i] / trial[i];
       }
-      for (double& t : trial) t *= spent / budget;
+      // The cost is convex in y, so that this never raises the noise above what is known already.
+      for (double& t : trial) t *= spent / total;
       Multiply(matrix, trial, variance);
       const double value = Evaluate(loss, variance, gradient);
       if (value < solution.loss) {

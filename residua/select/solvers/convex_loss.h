@@ -12,7 +12,8 @@ namespace residua {
 // loss(variances, gradient): convex, non-decreasing and differentiable.
 using RowLoss = std::function<double(std::span<const double>, std::span<double>)>;
 NoiseSolution MinimizeConvex(const VarianceMatrix& matrix, std::span<const double> cost,
-                             const RowLoss& loss, double budget, const SolverOptions& options);
+                             const RowLoss& loss, double budget, const SolverOptions& options,
+                             std::span<const double> prior = {});
 
 // (sum_j weight[j] * variance_j^p)^(1/p), p >= 1, for MinimizeConvex.
 RowLoss PNormLoss(std::vector<double> weight, double p);

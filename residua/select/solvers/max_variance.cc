@@ -27,12 +27,14 @@ constexpr double kReachGrowth = 4;
 class DualAscent {
  public:
   DualAscent(const VarianceMatrix& matrix, std::span<const double> cost,
-             std::span<const double> weight, double budget, const SolverOptions& options)
+             std::span<const double> weight, double budget, const SolverOptions& options,
+             std::span<const double> prior)
       : matrix_(matrix),
         cost_(cost),
         weight_(weight),
         budget_(budget),
         options_(options),
+        prior_(prior),
         row_demand_(weight.size()),
         demand_(cost.size()),
         noise_(cost.size()) {
@@ -55,7 +57,7 @@ class DualAscent {
       row_demand_[j] = std::exp(point->log_dual[j]) * weight_[j];
     }
     MultiplyTransposed(matrix_, row_demand_, demand_);
-    point->bound = SolveLinear(cost_, demand_, budget_, noise_);
+    point->bound = SolveLinear(cost_, demand_, budget_, noise_, prior_);
     point->log_ratio.resize(num_rows);
     Multiply(matrix_, noise_, point->log_ratio);
     double loss = 0;
@@ -92,6 +94,7 @@ class DualAscent {
   std::span<const double> weight_;
   double budget_;
   const SolverOptions& options_;
+  std::span<const double> prior_;
   NoiseSolution best_;
   std::vector<double> row_demand_;
   std::vector<double> demand_;
@@ -135,10 +138,10 @@ std::vector<double> DrawOut(const DualAscent::Point& from, const DualAscent::Poi
 
 NoiseSolution MinimizeMax(const VarianceMatrix& matrix, std::span<const double> cost,
                           std::span<const double> weight, double budget,
-                          const SolverOptions& options) {
+                          const SolverOptions& options, std::span<const double> prior) {
   const auto num_rows = static_cast<size_t>(matrix.num_rows());
   RESIDUA_CHECK(num_rows > 0);
-  DualAscent ascent(matrix, cost, weight, budget, options);
+  DualAscent ascent(matrix, cost, weight, budget, options, prior);
   DualAscent::Point from{std::vector<double>(num_rows, 0.0), {}, 0};
   DualAscent::Point next, drawn_out;
   double reach = kFirstReach;
