@@ -170,11 +170,8 @@ def _label(item: Any) -> Any:
     """pandas makes floats of whole numbers where some are missing."""
     if is_missing(item):
         raise InputError(f"{item} is among the values; missing values have a cell with null=True")
-    if isinstance(item, float | np.floating):
-        if not float(item).is_integer():
-            raise InputError(f"{item} is among the values; list whole numbers or texts, or give cuts")
-        return int(item)
-    return item
+    is_whole = isinstance(item, float | np.floating) and float(item).is_integer()
+    return int(item) if is_whole else item
 
 
 def dates(

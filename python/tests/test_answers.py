@@ -296,8 +296,8 @@ def test_values_that_pandas_made_floats():
     for missing in (None, np.nan, np.float32("nan"), pd.NA, pd.NaT):
         with pytest.raises(rs.InputError, match="among the values; missing values have a cell with null=True"):
             rs.values(1, missing)
-    with pytest.raises(rs.InputError, match="0.5 is among the values; .* cuts"):
-        rs.values(0.5, 1)
+    with pytest.raises(rs.InputError, match="values: expected texts, whole numbers, True or False, found 0.5"):
+        rs.Spec(rs.Domain(a=rs.values(0.5, 1)))
 
 
 @pytest.mark.parametrize("written", [("True", "False"), ("TRUE", "FALSE"), ("true", "false")])
