@@ -310,6 +310,9 @@ def _said(error: BaseException) -> str:
     raised = [line for line in lines if re.match(r"[\w.]+(Error|Exception)\b: ", line)]
     if raised and "Traceback" in whole_text:
         return raised[-1].rstrip(".;")
+    # py4j puts a line about itself in front of Java's.
+    if len(lines) > 1 and lines[0].startswith("An error occurred while calling"):
+        lines[0] = re.sub(r"^: *([\w$]+\.)+", "", lines[1])
     return lines[0].rstrip(".;") if lines else type(error).__name__
 
 
