@@ -25,7 +25,8 @@ inline Attribute TwoLevels(const std::vector<int64_t>& sizes, int64_t num_alone 
 
 // A random tree of groups over shuffled cells: of one child, of one cell, equal to each other, and
 // cells in no group among them.
-inline Attribute RandomTree(int64_t size, std::mt19937& random) {
+template <typename Random>
+Attribute RandomTree(int64_t size, Random& random) {
   Attribute attribute = Named(size, QueryKind::kHierarchy);
   std::vector<std::vector<int64_t>> parts;
   std::vector<int64_t> cells(static_cast<size_t>(size));
@@ -49,9 +50,12 @@ inline Attribute RandomTree(int64_t size, std::mt19937& random) {
 }
 
 // Small random numbers at every node, of each kind.
-inline TreeMatrix RandomTreeMatrix(CellTree tree, std::mt19937& random) {
+template <typename Random>
+TreeMatrix RandomTreeMatrix(CellTree tree, Random& random) {
   TreeMatrix matrix{std::make_shared<const CellTree>(std::move(tree)), {}};
-  const auto draw = [&](int64_t most) { return 1 + static_cast<int64_t>(random() % most); };
+  const auto draw = [&](int64_t most) {
+    return 1 + static_cast<int64_t>(random() % static_cast<uint64_t>(most));
+  };
   for (int64_t node = 0; node < matrix.tree->num_nodes(); ++node) {
     const int64_t count = matrix.tree->num_children(node);
     NodeRows rows;

@@ -5,6 +5,7 @@
 #include "residua/base/error.h"
 #include "residua/basis/tree_matrix.h"
 #include "residua/select/lower_bound.h"
+#include "residua/select/plan_errors.h"
 #include "residua/select/select.h"
 #include "residua/select/tree_sensitivity.h"
 #include "residua/text/choice_text.h"
@@ -57,6 +58,55 @@ TEST(TreePlanTest, IsTheDensePlan) {
       const double bound = CertifyPlan(plan)->lower_bound;
       EXPECT_NEAR(bound / CertifyPlan(dense)->lower_bound, 1, 2e-3);
       EXPECT_LE(bound, plan.loss);
+    }
+  }
+}
+
+// Every figure of a plan with a tree is that of dense matrices, whatever its numbers.
+TEST(TreePlanTest, CostsAndCovariancesAgreeWithDenseMatrices) {
+  std::mt19937 random(8);
+  for (int trial = 0; trial < 12; ++trial) {
+    Attribute attribute = RandomTree(4 + static_cast<int64_t>(random() % 5), random);
+    SelectRequest request = With(attribute, trial % 2 == 0 ? "sum-variance" : "max-variance");
+    const Plan chosen = Select(request);  // small: dense
+    request.matrices = MatrixOfAttributes(chosen);
+    request.matrices.back() =
+        RandomTreeMatrix(trial % 4 < 2 ? BlockTree(attribute) : *GroupTree(attribute), random);
+    const Plan plan = Select(request);
+    VerifyPlan(plan);
+    EXPECT_NEAR(oracle::PrivacyCostMatrix(plan).diagonal().maxCoeff(), 1, 1e-6);
+    double largest = 0;
+    for (const AttributeSet& set : oracle::AllMarginals(plan)) {
+      const Eigen::MatrixXd covariance = oracle::MarginalCovariance(plan, set);
+      largest = std::max(largest, covariance.diagonal().maxCoeff());
+      for (int pair = 0; pair < 5; ++pair) {
+        std::vector<int64_t> a;
+        std::vector<int64_t> b;
+        int64_t row = 0;
+        int64_t column = 0;
+        for (const int i : set) {
+          const int64_t m = NumAnswers(plan.domain[i]);
+          a.push_back(static_cast<int64_t>(random()) % m);
+          b.push_back(static_cast<int64_t>(random()) % m);
+          row = row * m + a.back();
+          column = column * m + b.back();
+        }
+        EXPECT_NEAR(AnswerCovariance(plan, set, a, b), covariance(row, column),
+                    1e-7 * covariance.diagonal().maxCoeff());
+      }
+    }
+    EXPECT_NEAR(Summarize(plan, PredictErrors(plan)).max_variance / largest, 1, 1e-7);
+    // Replaced rows: no pair of cells costs more than the plan says.
+    request.protection.neighbours = Protection::Neighbours::kReplaceOne;
+    const Plan replaced = Select(request);
+    VerifyPlan(replaced);
+    const Eigen::MatrixXd cost = oracle::PrivacyCostMatrix(replaced);
+    const double total = 1 / NoiseVariance(replaced, {}).get_d();
+    for (Eigen::Index u = 0; u < cost.rows(); ++u) {
+      for (Eigen::Index v = 0; v < u; ++v) {
+        const double pair = cost(u, u) + cost(v, v) - 2 * cost(u, v);
+        EXPECT_LE(pair, replaced.pcost.get_d() + 1e-9 * total);
+      }
     }
   }
 }
