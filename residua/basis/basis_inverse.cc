@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "residua/base/error.h"
+#include "residua/basis/tree_inverse.h"
 
 namespace residua {
 namespace {
@@ -20,6 +21,40 @@ Eigen::MatrixXd CumulativeRows(const Eigen::MatrixXd& matrix) {
 BasisInverse::BasisInverse(Eigen::VectorXd z, Eigen::MatrixXd p)
     : constant(std::move(z)), residual(std::move(p)), cumulative(CumulativeRows(residual)) {}
 
+BasisInverse::BasisInverse(std::shared_ptr<const TreeInverse> of_tree)
+    : constant(of_tree->Constant()), tree(std::move(of_tree)) {}
+
+Eigen::VectorXd BasisInverse::RowWeights(const Eigen::VectorXd& query) const {
+  if (tree != nullptr) return tree->RowWeights(query);
+  return residual.transpose() * query;
+}
+
+ResidualBasis BasisFromTree(const Attribute& attribute, TreeMatrix matrix) {
+  CheckTreeMatrix(attribute, matrix);
+  const QueryMatrix queries(attribute);
+  auto tree = std::make_shared<const TreeInverse>(attribute, matrix);
+  ResidualBasis basis;
+  basis.size = attribute.size;
+  basis.num_answers = queries.num_answers();
+  basis.squared_sensitivity = SquaredSensitivity(matrix);
+  basis.variance_factor = 1;
+  basis.privacy_cost = basis.squared_sensitivity.get_d();
+  std::vector<QueryVariance> points = tree->Variances(queries);
+  for (const QueryVariance& point : points) {
+    basis.mean.residual += point.residual / static_cast<double>(points.size());
+    basis.mean.constant += point.constant / static_cast<double>(points.size());
+  }
+  basis.peaks = UpperRightHull(std::move(points));
+  basis.inverse = std::make_shared<BasisInverse>(std::move(tree));
+  basis.matrix = std::move(matrix);
+  return basis;
+}
+
+ResidualBasis BasisFrom(const Attribute& attribute, const ResidualMatrix& matrix) {
+  if (const auto* tree = std::get_if<TreeMatrix>(&matrix)) return BasisFromTree(attribute, *tree);
+  return BasisFromMatrix(attribute, std::get<IntegerMatrix>(matrix));
+}
+
 QueryCovariance CovarianceOf(const ResidualBasis& basis, const Eigen::VectorXd& query_a,
                              const Eigen::VectorXd& query_b) {
   RESIDUA_CHECK(query_a.size() == basis.size && query_b.size() == basis.size);
@@ -29,7 +64,7 @@ QueryCovariance CovarianceOf(const ResidualBasis& basis, const Eigen::VectorXd& 
     return {query_a.dot(query_b) - sums / n, sums / (n * n)};
   }
   const BasisInverse& inverse = *basis.inverse;
-  return {(inverse.residual.transpose() * query_a).dot(inverse.residual.transpose() * query_b),
+  return {inverse.RowWeights(query_a).dot(inverse.RowWeights(query_b)),
           query_a.dot(inverse.constant) * query_b.dot(inverse.constant)};
 }
 

@@ -8,6 +8,7 @@
 #include "residua/base/error.h"
 #include "residua/basis/dense_products.h"
 #include "residua/basis/orthogonal_factors.h"
+#include "residua/basis/tree_matrix.h"
 #include "residua/basis/triangular_factors.h"
 
 namespace residua {
@@ -39,6 +40,15 @@ void RoundColumn(double bound, Eigen::Ref<VectorXd> column) {
     column(k) = other;
   }
 }
+
+// A node's shares come to at least this many for each child, and together to the scale: rounding
+// them moves a column's norm by no more than rounding the factors does.
+constexpr double kSharesPerChild = 64;
+
+int64_t NearestPositive(double value) { return std::max<int64_t>(1, std::llround(value)); }
+
+// The least b with 2^b at least `value`.
+int BitsOf(double value) { return static_cast<int>(std::ceil(std::log2(value))); }
 
 }  // namespace
 
@@ -83,6 +93,72 @@ IntegerMatrix RoundBasis(const QuerySpace& space, const MatrixXd& real_factor, d
             sum, CheckedMultiply(entry,
                                  space.columns.entries[static_cast<size_t>(k * num_cells + cell)]));
       }
+    }
+  }
+  return matrix;
+}
+
+TreeMatrix RoundBlocks(const QuerySpace& space, std::shared_ptr<const CellTree> tree,
+                       const MatrixXd& factor, const VectorXd& left_over, int scale_bits) {
+  const VectorXd& sizes = space.cells_of_block;
+  const double scale = std::ldexp(1, scale_bits + BitsOf(sizes.maxCoeff()));
+  MatrixXd dense = scale * factor * sizes.cwiseSqrt().cwiseInverse().asDiagonal();
+  const VectorXd parts =
+      scale * scale * (left_over.array() * (sizes.array() - 1) / sizes.array()).matrix();
+  const double bound = (dense.colwise().squaredNorm().transpose() + parts).maxCoeff();
+  TreeMatrix matrix{std::move(tree), {}};
+  matrix.nodes.resize(static_cast<size_t>(matrix.tree->num_nodes()));
+  const int64_t root = matrix.tree->num_nodes() - 1;
+  for (Index g = 0; g < sizes.size(); ++g) {
+    double spent = 0;
+    const int64_t child = matrix.tree->children_of(root)[g];
+    if (!matrix.tree->is_cell(child)) {
+      const int64_t whole = NearestPositive(scale * std::sqrt(left_over(g)) / sizes(g));
+      matrix.nodes[static_cast<size_t>(child - matrix.tree->num_cells)].factors = {whole};
+      spent = std::pow(static_cast<double>(whole), 2) * sizes(g) * (sizes(g) - 1);
+    }
+    const double norm = dense.col(g).squaredNorm();
+    if (bound > spent && norm > 0) dense.col(g) *= std::sqrt((bound - spent) / norm);
+    RoundColumn(std::max(bound - spent, 0.0), dense.col(g));
+  }
+  std::vector<int64_t>& rows = matrix.nodes[static_cast<size_t>(root)].dense;
+  rows.reserve(static_cast<size_t>(dense.size()));
+  for (Index row = 0; row < dense.rows(); ++row) {
+    for (Index g = 0; g < dense.cols(); ++g) rows.push_back(static_cast<int64_t>(dense(row, g)));
+  }
+  return matrix;
+}
+
+TreeMatrix RoundTree(std::shared_ptr<const CellTree> tree, const VectorXd& scales, int scale_bits) {
+  TreeMatrix matrix{std::move(tree), {}};
+  const CellTree& t = *matrix.tree;
+  int64_t largest = 1;
+  for (int64_t node = 0; node < t.num_nodes(); ++node) {
+    const int64_t count = t.num_children(node);
+    const int64_t* children = t.children_of(node);
+    NodeRows rows;
+    double parallel = 0;
+    for (int64_t c = 0; c < count; ++c) parallel += 1 / scales(children[c]);
+    const bool is_even = std::all_of(children, children + count, [&](int64_t child) {
+      return scales(child) == scales(children[0]);
+    });
+    const double num_shares =
+        std::max(static_cast<double>(count) * kSharesPerChild, std::ldexp(1, scale_bits));
+    for (int64_t c = 0; c < count && !is_even; ++c) {
+      const double share = 1 / (scales(children[c]) * parallel);
+      rows.shares.push_back(NearestPositive(share * num_shares));
+    }
+    largest = std::max(largest, ShareSum(rows, count));
+    matrix.nodes.push_back(std::move(rows));
+  }
+  const double scale = std::ldexp(1, scale_bits + BitsOf(static_cast<double>(largest)));
+  for (int64_t node = 0; node < t.num_nodes(); ++node) {
+    NodeRows& rows = matrix.nodes[static_cast<size_t>(node)];
+    const int64_t count = t.num_children(node);
+    const auto sum = static_cast<double>(ShareSum(rows, count));
+    for (int64_t c = 0; c < (rows.shares.empty() ? 1 : count); ++c) {
+      const double exact = scale * std::sqrt(scales(t.children_of(node)[c])) / sum;
+      rows.factors.push_back(NearestPositive(exact));
     }
   }
   return matrix;

@@ -5,6 +5,7 @@
 
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
+#include "residua/basis/cell_tree.h"
 #include "residua/basis/dense_products.h"
 #include "residua/basis/row_space.h"
 
@@ -134,13 +135,27 @@ void CheckMatrix(const Attribute& attribute, const CellMatrix& matrix, std::stri
 
 void CheckQueries(const Attribute& attribute) {
   if (attribute.queries == QueryKind::kIdentity) return;
+  if (attribute.queries == QueryKind::kHierarchy) {
+    if (attribute.size > kMaxTreeCells) {
+      Fail(ErrorKind::kTooLarge,
+           "attribute '{}' has {} cells; hierarchies are planned for at most {}: use coarser cells",
+           attribute.name, attribute.size, kMaxTreeCells);
+    }
+    CheckGroups(attribute);
+    if (attribute.size > kMaxBasisCells && !TreeFor(attribute)) {
+      Fail(ErrorKind::kTooLarge,
+           "attribute '{}' has {} cells and groups that overlap; beyond {} cells of two groups one "
+           "must hold the other, or they must have no cell in common",
+           attribute.name, attribute.size, kMaxBasisCells);
+    }
+    return;
+  }
   if (attribute.size > kMaxBasisCells) {
     Fail(ErrorKind::kTooLarge,
          "attribute '{}' has {} cells; queries other than identity are planned for at most {}: use "
          "coarser cells",
          attribute.name, attribute.size, kMaxBasisCells);
   }
-  if (attribute.queries == QueryKind::kHierarchy) CheckGroups(attribute);
   if (attribute.queries != QueryKind::kCustom) return;
   CheckMatrix(attribute, attribute.custom, "query");
   if (attribute.strategy.num_rows == 0) return;

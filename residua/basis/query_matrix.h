@@ -21,6 +21,8 @@ class QueryMatrix {
   QueryKind kind() const { return kind_; }
   int64_t num_cells() const { return num_cells_; }
   int64_t num_answers() const { return num_answers_; }
+  // Of a hierarchy, the cells of each group.
+  const std::vector<std::vector<int64_t>>& groups() const { return groups_; }
 
   // Row `answer` of W.
   Eigen::VectorXd Row(int64_t answer) const;
@@ -50,11 +52,14 @@ class QueryMatrix {
 
 // Beyond this many cells a dense basis would take hours to choose and gigabytes to hold.
 inline constexpr int64_t kMaxBasisCells = 4096;
+// Beyond this many cells a basis that follows a tree of groups would take gigabytes to choose.
+inline constexpr int64_t kMaxTreeCells = int64_t{1} << 20;
 
 // Throws Error{kBadInput} or Error{kTooLarge} with the remedy unless the attribute's queries make
 // sense: groups name cells that exist, once each; custom matrices have finite entries, a column for
 // each cell and no column of zeros, and their rows can be combined to the all-ones row (the total).
-// Identity attributes may have any size, others at most kMaxBasisCells.
+// Identity attributes may have any size, hierarchies whose groups make a tree or few blocks (see
+// CellTree) kMaxTreeCells cells, others at most kMaxBasisCells.
 void CheckQueries(const Attribute& attribute);
 
 }  // namespace residua

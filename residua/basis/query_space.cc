@@ -2,6 +2,8 @@
 
 #include <Eigen/Core>
 
+#include <cmath>
+
 #include "residua/base/error.h"
 #include "residua/basis/orthogonal_factors.h"
 #include "residua/basis/row_space.h"
@@ -43,6 +45,59 @@ QuerySpace::QuerySpace(const Attribute& attribute)
   const Eigen::Map<const RowMajorMatrix> custom(attribute.custom.entries.data(),
                                                 attribute.custom.num_rows, attribute.size);
   queries = QueryMatrix(MatrixXd(solver.Solve(MatrixXd(custom.transpose())).transpose()));
+}
+
+namespace {
+
+// Row g: a cell of block g, as far as it is in the span of the blocks' sums. Then the groups.
+MatrixXd QueriesOnBlocks(const Attribute& attribute, const std::vector<int64_t>& block,
+                         const VectorXd& cells) {
+  const Eigen::Index num_blocks = cells.size();
+  MatrixXd rows =
+      MatrixXd::Zero(num_blocks + static_cast<Eigen::Index>(attribute.groups.size()), num_blocks);
+  rows.diagonal() = cells.cwiseSqrt().cwiseInverse();
+  for (size_t k = 0; k < attribute.groups.size(); ++k) {
+    const auto row = num_blocks + static_cast<Eigen::Index>(k);
+    for (const int64_t cell : attribute.groups[k].cells) {
+      const int64_t g = block[static_cast<size_t>(cell)];
+      rows(row, g) = std::sqrt(cells(g));
+    }
+  }
+  return rows;
+}
+
+VectorXd SizesOfBlocks(const CellTree& blocks, std::vector<int64_t>* block_of_cell) {
+  RESIDUA_CHECK(blocks.kind == CellTree::Kind::kBlocks && blocks.num_nodes() > 1);
+  const int64_t root = blocks.num_nodes() - 1;
+  VectorXd sizes(blocks.num_children(root));
+  block_of_cell->resize(static_cast<size_t>(blocks.num_cells));
+  for (int64_t g = 0; g < sizes.size(); ++g) {
+    const int64_t child = blocks.children_of(root)[g];
+    sizes(g) = 1;
+    if (blocks.is_cell(child)) {
+      (*block_of_cell)[static_cast<size_t>(child)] = g;
+      continue;
+    }
+    const int64_t node = child - blocks.num_cells;
+    sizes(g) = static_cast<double>(blocks.num_children(node));
+    for (int64_t c = 0; c < blocks.num_children(node); ++c) {
+      (*block_of_cell)[static_cast<size_t>(blocks.children_of(node)[c])] = g;
+    }
+  }
+  return sizes;
+}
+
+}  // namespace
+
+QuerySpace::QuerySpace(const Attribute& attribute, const CellTree& blocks)
+    : queries(MatrixXd(0, 0)) {
+  std::vector<int64_t> block;
+  cells_of_block = SizesOfBlocks(blocks, &block);
+  ones = cells_of_block.cwiseSqrt();
+  columns = {ones.size(), ones.size(), {}};
+  queries = QueryMatrix(QueriesOnBlocks(attribute, block, cells_of_block));
+  copies_of_answer = VectorXd::Ones(queries.num_answers());
+  copies_of_answer.head(ones.size()) = cells_of_block;
 }
 
 }  // namespace residua

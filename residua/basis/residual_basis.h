@@ -34,6 +34,7 @@ struct QueryVariance {
 // Where the attribute's queries do not tell all cells apart, the matrix has fewer rows and [z | P]
 // is a right inverse with W = W (z 1^T + P matrix). With a SubtractionMatrix there is none: z =
 // 1/n, and P applied to what Sub would give is (1/n)(I - 1 1^T / n) applied to what H gives.
+// With a TreeMatrix, Sub = matrix, Gamma = I, and I = z 1^T + P Sub is kept node by node.
 struct ResidualBasis {
   int64_t size = 0;  // number of cells
   double privacy_cost = 0;
@@ -47,9 +48,7 @@ struct ResidualBasis {
 
   bool is_identity() const { return std::holds_alternative<SubtractionMatrix>(matrix); }
   // Whether every query is determined by what is measured, not only the attribute's own.
-  bool tells_cells_apart() const {
-    return is_identity() || std::get<IntegerMatrix>(matrix).num_rows >= size - 1;
-  }
+  bool tells_cells_apart() const { return NumRowsOf(matrix, size) >= size - 1; }
   // All else follows from the attribute and the matrix.
   bool operator==(const ResidualBasis& other) const {
     return size == other.size && num_answers == other.num_answers && matrix == other.matrix;
@@ -69,6 +68,11 @@ enum class Inversion { kFastest, kAsInFormat1 };
 // determine the queries' answers.
 ResidualBasis BasisFromMatrix(const Attribute& attribute, IntegerMatrix matrix,
                               Inversion inversion = Inversion::kFastest);
+
+// The same for a tree of the attribute's groups.
+ResidualBasis BasisFromTree(const Attribute& attribute, TreeMatrix matrix);
+// Of any kind that is not the identity's.
+ResidualBasis BasisFrom(const Attribute& attribute, const ResidualMatrix& matrix);
 
 // The largest squared column norm, exactly: how far one row of data moves the measured integers.
 Integer SquaredSensitivity(const IntegerMatrix& matrix);

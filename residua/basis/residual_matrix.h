@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <variant>
 #include <vector>
+
+#include "residua/basis/cell_tree.h"
 
 namespace residua {
 
@@ -21,8 +24,34 @@ struct IntegerMatrix {
   bool operator==(const IntegerMatrix&) const = default;
 };
 
+// What is measured at a node of a CellTree, of the totals t of its k children:
+//   shares:  k rows, factors_c (N t_c - shares_c 1^T t) with N = sum of shares, which vanish where
+//            t is in proportion to the shares; k - 1 of them are independent. A single factor
+//            stands for all children, no shares for equal ones of 1: then it is the subtraction
+//            matrix of the children, times the factor;
+//   dense:   k - 1 rows of k integers, row-major; then there are no factors.
+struct NodeRows {
+  std::vector<int64_t> factors;
+  std::vector<int64_t> shares;
+  std::vector<int64_t> dense;
+  bool operator==(const NodeRows&) const = default;
+};
+
+// The rows of all nodes of a tree, the first node first, each applied to its children's totals.
+// Applied in O(n), but for dense nodes.
+struct TreeMatrix {
+  std::shared_ptr<const CellTree> tree;
+  std::vector<NodeRows> nodes;
+  bool operator==(const TreeMatrix& other) const {
+    return *tree == *other.tree && nodes == other.nodes;
+  }
+};
+
 // What is applied along an attribute's axis of the counts before noise is added: the integer form
 // of its residual basis.
-using ResidualMatrix = std::variant<SubtractionMatrix, IntegerMatrix>;
+using ResidualMatrix = std::variant<SubtractionMatrix, IntegerMatrix, TreeMatrix>;
+
+// The number of integers that are measured along an attribute of `size` cells.
+int64_t NumRowsOf(const ResidualMatrix& matrix, int64_t size);
 
 }  // namespace residua

@@ -3,12 +3,12 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <limits>
 #include <utility>
 
 #include "residua/base/error.h"
 #include "residua/base/stop.h"
+#include "residua/basis/accelerator.h"
 #include "residua/basis/dense_products.h"
 #include "residua/basis/orthogonal_factors.h"
 #include "residua/basis/triangular_factors.h"
@@ -25,10 +25,6 @@ constexpr double kLeastLogMultiplier = -32;
 // Part of the weight that every query keeps, so that V stays positive definite while the others
 // vanish. It costs at most this fraction of the largest variance.
 constexpr double kSharedWeight = 1e-3;
-// Steps remembered by the acceleration; more bring nothing here, and fewer take longer.
-constexpr size_t kMemory = 6;
-// No logarithm moves further than this in one accelerated step.
-constexpr double kLongestStep = 2;
 // Eigenvalues are positive in exact arithmetic; this floor (relative to the largest) guards roots.
 constexpr double kLeastEigenvalue = 1e-26;
 // Variances are positive in exact arithmetic; differences of running sums may cancel below this.
@@ -40,9 +36,10 @@ constexpr double kWidestStart = 3;
 // 1 + eta 1^T V^-1 1 is kept above this.
 constexpr double kLeastDefiniteness = 1e-6;
 
-VectorXd Normalized(const VectorXd& logs) {
+// Powers of sum 1, where each stands for as many as `copies` says, if that is not empty.
+VectorXd Normalized(const VectorXd& logs, const VectorXd& copies) {
   const VectorXd powers = (logs.array() - logs.maxCoeff()).max(kLeastLogMultiplier).exp();
-  return powers / powers.sum();
+  return powers / (copies.size() > 0 ? powers.dot(copies) : powers.sum());
 }
 
 // Values at the centres of `size` equal parts, from those at the centres of fewer. Beyond the
@@ -59,39 +56,6 @@ VectorXd Resampled(const VectorXd& from, Index size) {
   return values;
 }
 
-// Type-II Anderson acceleration of x <- x + step(x): the combination of remembered steps that is
-// least in the sense of least squares says where to go next.
-class Accelerator {
- public:
-  void Forget() { points_.clear(), steps_.clear(); }
-
-  VectorXd Next(const VectorXd& point, const VectorXd& step) {
-    points_.push_back(point);
-    steps_.push_back(step);
-    if (points_.size() > kMemory) points_.pop_front(), steps_.pop_front();
-    const auto count = static_cast<Index>(points_.size()) - 1;
-    VectorXd next = point + step;
-    if (count == 0) return next;
-    MatrixXd differences(point.size(), count);
-    for (Index k = 0; k < count; ++k) {
-      differences.col(k) = step - steps_[static_cast<size_t>(k)];
-    }
-    MatrixXd normal = TransposedProduct(differences, differences);
-    normal.diagonal() *= 1 + 1e-10;
-    const VectorXd mix = SolveSymmetric(normal, TransposedProduct(differences, step));
-    if (!mix.allFinite()) return next;
-    for (Index k = 0; k < count; ++k) {
-      const auto j = static_cast<size_t>(k);
-      next -= mix(k) * (point - points_[j] + step - steps_[j]);
-    }
-    return point + (next - point).cwiseMax(-kLongestStep).cwiseMin(kLongestStep);
-  }
-
- private:
-  std::deque<VectorXd> points_;
-  std::deque<VectorXd> steps_;
-};
-
 }  // namespace
 
 // X = columns^T Y columns, Y = T diag(eigenvalues)^-1/2 T^T with T = B U.
@@ -100,6 +64,7 @@ struct StrategySolver::Evaluation {
   VectorXd root;        // of the eigenvalues of M
   MatrixXd vectors;     // U
   MatrixXd rotated;     // T
+  VectorXd left_over;   // of a quotient: X on the left-over part of each block
   VectorXd diagonal;    // of X, over cells
   MatrixXd inverse;     // of Y; kMax only
   VectorXd variance;    // diag(W X^-1 W^T); kMax only
@@ -119,11 +84,13 @@ StrategySolver::StrategySolver(const QuerySpace& space, BasisKind kind, Strategy
       columns_(space.dense_columns) {
   const Index num_cells =
       space.is_full() ? space.rank() : static_cast<Index>(space.columns.num_columns);
+  const double all_cells =
+      space.is_quotient() ? space.cells_of_block.sum() : static_cast<double>(num_cells);
   if (kind == BasisKind::kOrthogonal) {
-    const VectorXd total = space.is_full() ? VectorXd(VectorXd::Ones(space.rank()))
-                                           : VectorXd(space.dense_columns.rowwise().sum());
+    const VectorXd total =
+        space.is_full() ? space.ones : VectorXd(space.dense_columns.rowwise().sum());
     projection_ = RowsOrthogonalTo(total);
-    fixed_constant_ = total / static_cast<double>(num_cells);
+    fixed_constant_ = total / all_cells;
     embedding_ = projection_.transpose() - Outer(fixed_constant_, Product(projection_, space.ones));
     columns_ = space.is_full() ? projection_ : Product(projection_, space.dense_columns);
   }
@@ -135,6 +102,7 @@ StrategySolver::StrategySolver(const QuerySpace& space, BasisKind kind, Strategy
   log_weight_ = VectorXd::Zero(goal == StrategyGoal::kMax ? space.queries.num_answers() : 0);
   weight_ = VectorXd::Constant(space.queries.num_answers(),
                                1 / static_cast<double>(space.queries.num_answers()));
+  if (space.is_quotient()) weight_ = space.copies_of_answer / space.copies_of_answer.sum();
   Factor();
 }
 
@@ -148,10 +116,18 @@ void StrategySolver::StartFrom(const StrategySolver& coarser) {
   }
 }
 
-VectorXd StrategySolver::multipliers() const { return Normalized(log_lambda_); }
+VectorXd StrategySolver::multipliers() const {
+  return Normalized(log_lambda_, space_->cells_of_block);
+}
 
 void StrategySolver::SpreadWeight() {
-  weight_ = (1 - kSharedWeight) * Normalized(log_weight_).array() +
+  const VectorXd& copies = space_->copies_of_answer;
+  if (space_->is_quotient()) {
+    weight_ = copies.array() * ((1 - kSharedWeight) * Normalized(log_weight_, copies).array() +
+                                kSharedWeight / copies.sum());
+    return;
+  }
+  weight_ = (1 - kSharedWeight) * Normalized(log_weight_, copies).array() +
             kSharedWeight / static_cast<double>(log_weight_.size());
 }
 
@@ -233,7 +209,7 @@ BidiagonalRoot StrategySolver::PrefixRoot(const VectorXd& lambda, double eta) co
 }
 
 double StrategySolver::EvaluateFast(double trade_off, Evaluation* at) const {
-  at->lambda = Normalized(log_lambda_);
+  at->lambda = multipliers();
   at->eta = Eta(trade_off);
   const VectorXd diagonal = CellRoot(at->lambda, at->eta).Diagonal();
   at->diagonal = diagonal.cwiseQuotient(at->lambda);
@@ -285,7 +261,7 @@ MatrixXd StrategySolver::DenseX(const Evaluation& at) const {
 double StrategySolver::Evaluate(double trade_off, Evaluation* at) const {
   if (is_fast_) return EvaluateFast(trade_off, at);
   const bool oblique = kind_ == BasisKind::kOblique;
-  at->lambda = Normalized(log_lambda_);
+  at->lambda = multipliers();
   MatrixXd b = factor_;
   if (oblique) {
     at->eta = Eta(trade_off);
@@ -308,6 +284,17 @@ double StrategySolver::Evaluate(double trade_off, Evaluation* at) const {
     at->diagonal = Product(at->rotated.cwiseAbs2(), inverse_root);
   }
   at->trace = at->root.sum();
+  const VectorXd& sizes = space_->cells_of_block;
+  VectorXd left_over_variance;  // of one cell of each block
+  if (space_->is_quotient()) {
+    // There V is w_g, the weight of one cell's answer, and M is w_g lambda_g, m_g - 1 times.
+    const VectorXd answer = weight_.head(sizes.size()).cwiseQuotient(sizes);
+    const VectorXd parts = (sizes.array() - 1) / sizes.array();  // of one cell
+    at->left_over = answer.cwiseQuotient(at->lambda).cwiseSqrt();
+    at->trace += ((sizes.array() - 1) * answer.cwiseProduct(at->lambda).cwiseSqrt().array()).sum();
+    at->diagonal = at->diagonal.cwiseQuotient(sizes) + parts.cwiseProduct(at->left_over);
+    left_over_variance = parts.cwiseQuotient(at->left_over);
+  }
   at->lower_bound = at->trace * at->trace;
   double objective = at->trace;
   if (goal_ == StrategyGoal::kMax) {
@@ -322,11 +309,13 @@ double StrategySolver::Evaluate(double trade_off, Evaluation* at) const {
     at->variance = space_->queries.QuadraticForms(
         embedding_.size() > 0 ? ProductTransposed(Product(embedding_, at->inverse), embedding_)
                               : at->inverse);
+    if (space_->is_quotient()) at->variance.head(sizes.size()) += left_over_variance;
     at->variance = at->variance.cwiseMax(kLeastVariance * at->variance.maxCoeff());
     objective += at->variance.maxCoeff() - weight_.dot(at->variance);
   }
   at->upper_bound = objective * at->diagonal.maxCoeff();
-  return at->lambda.dot(at->diagonal);
+  return space_->is_quotient() ? at->lambda.cwiseProduct(sizes).dot(at->diagonal)
+                               : at->lambda.dot(at->diagonal);
 }
 
 Strategy StrategySolver::Solve(double trade_off, double tolerance, int max_iterations,
@@ -416,6 +405,7 @@ Strategy StrategySolver::Solve(double trade_off, double tolerance, int max_itera
     strategy.gram =
         Product(TransposedProduct(projection_, MatrixXd(DenseX(best) / largest)), projection_);
   }
+  if (space_->is_quotient()) strategy.left_over = best.left_over / largest;
   strategy.privacy_cost = 1 - c;
   const VectorXd on_constant = space_->queries.Apply(strategy.constant).cwiseAbs2();
   strategy.constant_mean = weight_.dot(on_constant);
@@ -433,6 +423,11 @@ Strategy StrategySolver::Solve(double trade_off, double tolerance, int max_itera
       inverse = ProductTransposed(Product(embedding_, inverse), embedding_);
     if (c > 0) inverse -= Outer(strategy.constant, strategy.constant) / c;
     strategy.residual_variance = space_->queries.QuadraticForms(inverse);
+    if (space_->is_quotient()) {
+      const VectorXd& sizes = space_->cells_of_block;
+      strategy.residual_variance.head(sizes.size()).array() +=
+          (sizes.array() - 1) / sizes.array() / strategy.left_over.array();
+    }
     strategy.constant_variance = on_constant;
   }
   return strategy;

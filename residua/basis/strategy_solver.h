@@ -25,6 +25,8 @@ struct Strategy {
   // `privacy_cost`, and z with G z = 0, ones^T z = 1.
   Eigen::MatrixXd gram;
   Eigen::VectorXd constant;
+  Eigen::VectorXd left_over;          // of a quotient: G on the left-over part of each block
+  Eigen::VectorXd tree_scale;         // of a TreeSolver, in place of `gram` and `constant`
   Eigen::VectorXd residual_variance;  // of kMax only
   Eigen::VectorXd constant_variance;  // of kMax only
 };
@@ -46,7 +48,9 @@ struct Strategy {
 // A step is the eigenvalues of a dense matrix, or far less: with K = diag(lambda)^1/2 (V + eta 1
 // 1^T) diag(lambda)^1/2, lambda_j X_jj is the diagonal of K^1/2, and tr M^1/2 = tr K^1/2. The
 // inverse of K is tridiagonal for prefix sums with any weights, and for ranges with equal ones but
-// for a matrix of rank one: BidiagonalRoot.
+// for a matrix of rank one: BidiagonalRoot. In a quotient by blocks the same is solved over the
+// blocks: a multiplier stands for the cells of its block, a weight for all answers of its kind, and
+// traces count what is left of each block, where everything is a scalar, m_g - 1 times.
 class StrategySolver {
  public:
   StrategySolver(const QuerySpace& space, BasisKind kind, StrategyGoal goal,
@@ -63,9 +67,10 @@ class StrategySolver {
   // Where the multipliers start, from those of a smaller attribute of the same kind: they are
   // smooth functions of the cell's place. So are the weights of queries of which each cell has one.
   void StartFrom(const StrategySolver& coarser);
-  // Of the cells, sum 1: at the last solution, or where the next one starts.
+  // Of the cells, sum 1: at the last solution, or where the next one starts. In a quotient, of one
+  // cell of each block.
   Eigen::VectorXd multipliers() const;
-  // Of the queries, at the last solution: which of them bind.
+  // Of the queries, at the last solution: which of them bind. In a quotient, of all copies.
   const Eigen::VectorXd& query_weights() const { return weight_; }
   // Where is_fast(): 1^T V^-1 1, and the root of diag(lambda)^1/2 V diag(lambda)^1/2.
   double height() const { return height_; }

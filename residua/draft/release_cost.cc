@@ -46,9 +46,7 @@ ReleaseSize SizeOfRelease(const Plan& plan, double num_rows, double num_identifi
   // Otherwise they are counted as they come.
   if (!plan.protection.identifier.empty() || holds_tables) {
     for (const Attribute& attribute : plan.domain.attributes()) {
-      size.bytes_per_row +=
-          std::visit([](const auto& column) { return static_cast<double>(sizeof(column.front())); },
-                     CodeColumn(EmptyCodeColumn(attribute)));
+      size.bytes_per_row += static_cast<double>(CodeBytes(attribute));
     }
   }
   for (const AttributeSet& set : split.whole) {

@@ -5,6 +5,7 @@
 #include "residua/files/digest.h"
 #include "residua/files/file.h"
 #include "residua/files/nesting.h"
+#include "residua/text/basis_json.h"
 #include "residua/text/choice_text.h"
 #include "residua/text/json_text.h"
 #include "residua/text/workload_text.h"
@@ -63,12 +64,16 @@ std::vector<ResidualMatrix> FindBases(const std::filesystem::path& path,
   try {
     std::vector<ResidualMatrix> matrices(static_cast<size_t>(request.domain.size()));
     for (const Json& item : *entry) {
-      const IntegerMatrix matrix{WholeNumber<int64_t>(item.at("rows")),
+      for (const int i : WholeNumbers<int>(item.at("attributes"))) {
+        ResidualMatrix& matrix = matrices.at(static_cast<size_t>(i));
+        if (item.contains("tree")) {
+          matrix = TreeFromJson(item, request.domain[i]);
+        } else {
+          matrix = IntegerMatrix{WholeNumber<int64_t>(item.at("rows")),
                                  WholeNumber<int64_t>(item.at("columns")),
                                  WholeNumbers<int64_t>(item.at("entries"))};
-      for (const int i : WholeNumbers<int>(item.at("attributes"))) {
-        matrices.at(static_cast<size_t>(i)) = matrix;
-        BasisFromMatrix(request.domain[i], matrix);
+        }
+        BasisFrom(request.domain[i], matrix);
       }
     }
     for (int i = 0; i < request.domain.size(); ++i) {
@@ -92,12 +97,16 @@ void KeepBases(const std::filesystem::path& path, const SelectRequest& request, 
   Json entries = ReadEntries(path);
   Json list = Json::array();
   for (int c = 0; c < plan.classes.size(); ++c) {
-    const auto* matrix = std::get_if<IntegerMatrix>(&plan.bases[static_cast<size_t>(c)].matrix);
-    if (matrix == nullptr) continue;
-    list.push_back({{"attributes", plan.classes.members[static_cast<size_t>(c)]},
-                    {"rows", matrix->num_rows},
-                    {"columns", matrix->num_columns},
-                    {"entries", matrix->entries}});
+    const ResidualBasis& basis = plan.bases[static_cast<size_t>(c)];
+    if (basis.is_identity()) continue;
+    list.push_back({{"attributes", plan.classes.members[static_cast<size_t>(c)]}});
+    if (const auto* matrix = std::get_if<IntegerMatrix>(&basis.matrix)) {
+      list.back()["rows"] = matrix->num_rows;
+      list.back()["columns"] = matrix->num_columns;
+      list.back()["entries"] = matrix->entries;
+    } else {
+      PutTree(std::get<TreeMatrix>(basis.matrix), &list.back());
+    }
   }
   entries[KeyOf(request)] = std::move(list);
   Json json;

@@ -15,6 +15,7 @@
 #include "residua/files/format_version.h"
 #include "residua/files/nesting.h"
 #include "residua/privacy/conversion.h"
+#include "residua/text/basis_json.h"
 #include "residua/text/choice_text.h"
 #include "residua/text/json_text.h"
 #include "residua/text/workload_text.h"
@@ -254,8 +255,8 @@ Json BasesToJson(const Plan& plan) {
   Json list = Json::array();
   std::vector<int> listed;
   for (int c = 0; c < plan.classes.size(); ++c) {
-    const auto* matrix = std::get_if<IntegerMatrix>(&plan.bases[static_cast<size_t>(c)].matrix);
-    if (matrix == nullptr) continue;
+    const ResidualBasis& basis = plan.bases[static_cast<size_t>(c)];
+    if (basis.is_identity()) continue;
     const auto same = std::find_if(listed.begin(), listed.end(), [&](int other) {
       return plan.bases[static_cast<size_t>(other)].matrix ==
              plan.bases[static_cast<size_t>(c)].matrix;
@@ -265,9 +266,12 @@ Json BasesToJson(const Plan& plan) {
       continue;
     }
     listed.push_back(c);
-    list.push_back(
-        {{"classes", {c}},
-         {"matrix", MatrixToJson(matrix->num_rows, matrix->num_columns, matrix->entries)}});
+    list.push_back({{"classes", {c}}});
+    if (const auto* matrix = std::get_if<IntegerMatrix>(&basis.matrix)) {
+      list.back()["matrix"] = MatrixToJson(matrix->num_rows, matrix->num_columns, matrix->entries);
+    } else {
+      PutTree(std::get<TreeMatrix>(basis.matrix), &list.back());
+    }
   }
   return list;
 }
@@ -288,6 +292,12 @@ std::vector<ResidualBasis> BasesFromJson(const Json& json, const Plan& plan, Inv
       const Attribute& other = plan.domain[plan.classes.members[static_cast<size_t>(c)].front()];
       if (!basis || !SameQueries(*attribute, other)) {
         attribute = &other;
+        if (item.contains("tree")) {
+          basis = BasisFromTree(other, TreeFromJson(item, other));
+          bases[static_cast<size_t>(c)] = *basis;
+          given[static_cast<size_t>(c)] = true;
+          continue;
+        }
         IntegerMatrix matrix{static_cast<int64_t>(item.at("matrix").size()), other.size, {}};
         matrix.entries = MatrixFromJson<int64_t>(item.at("matrix"), other.size, "a basis");
         basis = BasisFromMatrix(other, std::move(matrix), inversion);

@@ -104,9 +104,7 @@ int64_t CountedRows::rows_per_part() const {
     counter_bytes += counted.num_cells * int64_t{sizeof(uint32_t)};
   }
   int64_t row_bytes = 0;
-  for (const Attribute& attribute : state_->domain.attributes()) {
-    row_bytes += std::holds_alternative<std::vector<uint8_t>>(EmptyCodeColumn(attribute)) ? 1 : 2;
-  }
+  for (const Attribute& attribute : state_->domain.attributes()) row_bytes += CodeBytes(attribute);
   const int64_t part_bytes =
       state_->holds_rows ? kMostBytes : std::clamp(counter_bytes / 8, kLeastBytes, kMostBytes);
   return std::max<int64_t>(part_bytes / std::max<int64_t>(row_bytes, 1), 1024);

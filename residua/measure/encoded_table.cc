@@ -15,7 +15,13 @@ CodeColumn EmptyCodeColumn(const Attribute& attribute) {
          attribute.name, attribute.size, kMaxEncodedSize);
   }
   if (attribute.size <= 256) return std::vector<uint8_t>();
-  return std::vector<uint16_t>();
+  if (attribute.size <= 65536) return std::vector<uint16_t>();
+  return std::vector<uint32_t>();
+}
+
+int64_t CodeBytes(const Attribute& attribute) {
+  return std::visit([](const auto& codes) { return static_cast<int64_t>(sizeof(codes.front())); },
+                    CodeColumn(EmptyCodeColumn(attribute)));
 }
 
 EncodedTable::EncodedTable(const Domain& domain, std::vector<CodeColumn> columns)

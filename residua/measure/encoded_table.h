@@ -9,13 +9,17 @@
 namespace residua {
 
 // The codes of one column, a cell number for each row: 8 bits for attributes of at most 256 cells,
-// 16 bits for the others.
-using CodeColumn = std::variant<std::vector<uint8_t>, std::vector<uint16_t>>;
+// 16 bits for those of at most 65,536, 32 bits for the others.
+using CodeColumn = std::variant<std::vector<uint8_t>, std::vector<uint16_t>, std::vector<uint32_t>>;
 
 // An empty column of the width `attribute` takes; Error{kTooLarge} above kMaxEncodedSize cells.
 CodeColumn EmptyCodeColumn(const Attribute& attribute);
 
-inline constexpr int64_t kMaxEncodedSize = int64_t{1} << 16;
+// Each cell has a label, and every table with the attribute a count for it.
+inline constexpr int64_t kMaxEncodedSize = int64_t{1} << 24;
+
+// The bytes of one row's code.
+int64_t CodeBytes(const Attribute& attribute);
 
 // The private table as cell numbers, a column for each attribute of a Domain.
 // Invariant: the columns are equally long and as wide as EmptyCodeColumn makes them, and every code

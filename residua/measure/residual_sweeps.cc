@@ -6,6 +6,7 @@
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
 #include "residua/base/vectorised.h"
+#include "residua/basis/tree_matrix.h"
 
 namespace residua {
 namespace {
@@ -111,9 +112,9 @@ RESIDUA_VECTORISED void MultiplyNarrow(const IntegerMatrix& matrix, const AxisVi
 }
 
 template <typename Value>
-std::vector<Value> Zeros(const IntegerMatrix& matrix, const AxisView& axis) {
-  return std::vector<Value>(static_cast<size_t>(
-      CheckedMultiply(CheckedMultiply(axis.outer, matrix.num_rows), axis.inner)));
+std::vector<Value> Zeros(int64_t num_rows, const AxisView& axis) {
+  return std::vector<Value>(
+      static_cast<size_t>(CheckedMultiply(CheckedMultiply(axis.outer, num_rows), axis.inner)));
 }
 
 // The halves of all counts are summed apart: 2^31 of them fit 64 bits. Some count is negative if
@@ -156,15 +157,29 @@ void ApplySubtractionToPlanes(int64_t outer, int64_t num_rows, int64_t num_colum
 
 std::vector<int64_t> ApplyMatrix(const IntegerMatrix& matrix, const AxisView& axis,
                                  std::span<const int64_t> values) {
-  auto results = Zeros<int64_t>(matrix, axis);
+  auto results = Zeros<int64_t>(matrix.num_rows, axis);
   MultiplyNarrow(matrix, axis, Unsigned(values.data()), Unsigned(results.data()));
   return results;
 }
 
 std::vector<Int128> ApplyMatrix(const IntegerMatrix& matrix, const AxisView& axis,
                                 std::span<const Int128> values) {
-  auto results = Zeros<Int128>(matrix, axis);
+  auto results = Zeros<Int128>(matrix.num_rows, axis);
   Multiply(matrix, axis, Unsigned(values.data()), Unsigned(results.data()));
+  return results;
+}
+
+std::vector<int64_t> ApplyTreeMatrix(const TreeMatrix& matrix, const AxisView& axis,
+                                     std::span<const int64_t> values) {
+  auto results = Zeros<int64_t>(NumRowsOf(matrix, axis.size), axis);
+  ApplyTree(matrix, axis, Unsigned(values.data()), Unsigned(results.data()));
+  return results;
+}
+
+std::vector<Int128> ApplyTreeMatrix(const TreeMatrix& matrix, const AxisView& axis,
+                                    std::span<const Int128> values) {
+  auto results = Zeros<Int128>(NumRowsOf(matrix, axis.size), axis);
+  ApplyTree(matrix, axis, Unsigned(values.data()), Unsigned(results.data()));
   return results;
 }
 

@@ -28,6 +28,12 @@ std::vector<int64_t> ApplyMatrix(const IntegerMatrix& matrix, const AxisView& ax
 std::vector<Int128> ApplyMatrix(const IntegerMatrix& matrix, const AxisView& axis,
                                 std::span<const Int128> values);
 
+// The same for the rows of a tree.
+std::vector<int64_t> ApplyTreeMatrix(const TreeMatrix& matrix, const AxisView& axis,
+                                     std::span<const int64_t> values);
+std::vector<Int128> ApplyTreeMatrix(const TreeMatrix& matrix, const AxisView& axis,
+                                    std::span<const Int128> values);
+
 // The sum of counts. A negative one is a bug, a sum beyond 63 bits Error{kTooLarge}.
 int64_t SumOfCounts(std::span<const int64_t> counts);
 

@@ -6,6 +6,7 @@
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
 #include "residua/base/int128.h"
+#include "residua/basis/tree_matrix.h"
 #include "residua/measure/residual_sweeps.h"
 #include "residua/measure/true_counts.h"
 
@@ -13,6 +14,10 @@ namespace residua {
 namespace {
 
 uint64_t LargestEntry(const Attribute& attribute, const ResidualMatrix& matrix) {
+  if (const auto* tree = std::get_if<TreeMatrix>(&matrix)) {
+    CheckTreeMatrix(attribute, *tree);
+    return LargestEntryOf(*tree);
+  }
   const auto* integers = std::get_if<IntegerMatrix>(&matrix);
   if (integers == nullptr) return static_cast<uint64_t>(attribute.size);
   if (integers->num_rows < 1 || integers->num_columns != attribute.size ||
@@ -35,14 +40,11 @@ template <typename Value>
 void ApplyOne(const ResidualMatrix& matrix, const AxisView& axis, std::vector<Value>& values) {
   if (const auto* integers = std::get_if<IntegerMatrix>(&matrix)) {
     values = ApplyMatrix(*integers, axis, values);
+  } else if (const auto* tree = std::get_if<TreeMatrix>(&matrix)) {
+    values = ApplyTreeMatrix(*tree, axis, values);
   } else {
     ApplySubtraction(axis, values);
   }
-}
-
-int64_t NumRowsOf(const ResidualMatrix& matrix, int64_t size) {
-  const auto* integers = std::get_if<IntegerMatrix>(&matrix);
-  return integers == nullptr ? size : integers->num_rows;
 }
 
 // Along the axes of `attributes`, which have `outer` places before them.

@@ -10,8 +10,8 @@
 namespace residua {
 
 // S (kron_{i in A} matrices[i]) v for the marginal v on A and the scale S = 2^scale_bits, exactly:
-// a sweep along each axis, O(|A| num_cells) for subtraction matrices. The result is row-major in
-// the rows of the matrices, the last attribute fastest.
+// a sweep along each axis, O(|A| num_cells) for subtraction matrices and trees of shares. The result
+// is row-major in the rows of the matrices, the last attribute fastest.
 //
 // It never wraps. Let N be the number of rows in v, and M_i = n_i for a subtraction matrix, the
 // largest absolute entry (at least 1) of any other. v >= 0 sums to N, and a result is a sum over

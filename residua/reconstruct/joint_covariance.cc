@@ -8,6 +8,7 @@
 #include "residua/base/error.h"
 #include "residua/base/threads.h"
 #include "residua/basis/basis_inverse.h"
+#include "residua/basis/tree_inverse.h"
 #include "residua/reconstruct/axis_sweeps.h"
 
 namespace residua {
@@ -28,13 +29,14 @@ void ForEachMargin(const AttributeSet& set, const Visit& visit) {
   });
 }
 
-// The norm of a symmetric positive semidefinite matrix.
-double NormOf(const Eigen::MatrixXd& matrix) {
-  Eigen::VectorXd vector(matrix.rows());
+// The norm of a symmetric positive semidefinite matrix that `multiply` applies.
+template <typename Multiply>
+double NormOf(int64_t size, const Multiply& multiply) {
+  Eigen::VectorXd vector(size);
   for (Eigen::Index k = 0; k < vector.size(); ++k) vector(k) = k % 2 == 0 ? 1 : -0.5;
   double norm = 0;
   for (int step = 0; step < kNormSteps; ++step) {
-    vector = matrix * vector.normalized();
+    vector = multiply(vector.normalized());
     norm = vector.norm();
   }
   return norm;
@@ -76,9 +78,19 @@ JointCovariance::JointCovariance(const ResidualIndex& index, std::span<const Att
              index.domain()[i].name);
       }
       axis.z = basis.inverse->constant;
-      axis.product = basis.inverse->residual * basis.inverse->residual.transpose();
       axis.squared_norm_z = axis.z.squaredNorm();
-      axis.norm_product = NormOf(axis.product);
+      axis.tree = basis.inverse->tree;
+      if (axis.tree != nullptr) {
+        axis.norm_product = NormOf(axis.size, [&](Eigen::VectorXd vector) {
+          axis.tree->ApplyProduct(1, 1, vector.data());
+          return vector;
+        });
+        continue;
+      }
+      axis.product = basis.inverse->residual * basis.inverse->residual.transpose();
+      axis.norm_product = NormOf(axis.size, [&](const Eigen::VectorXd& vector) {
+        return Eigen::VectorXd(axis.product * vector);
+      });
     }
     index.FindSubsets(attributes, &entries);
     const size_t all = entries.size() - 1;
@@ -181,6 +193,8 @@ void JointCovariance::ApplyProducts(const AttributeSet& set, double variance,
       sums.resize(static_cast<size_t>(view.outer * view.inner));
       SumAlongAxis(view, values, sums.data());
       AddAlongAxis(view, sums.data(), -1 / static_cast<double>(view.size), values);
+    } else if (along.tree != nullptr) {
+      along.tree->ApplyProduct(view.outer, view.inner, values);
     } else if (view.inner == 1) {
       Eigen::Map<RowMajor> rows(values, view.outer, view.size);
       rows = rows * along.product;

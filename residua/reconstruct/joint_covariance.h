@@ -9,6 +9,8 @@
 
 namespace residua {
 
+class TreeInverse;  // basis/tree_inverse.h
+
 // The covariance of all cells of several reconstructed tables together, as if the total had no
 // noise:
 //   K = sum over A != {} of variance_A G_A G_A^T,
@@ -46,7 +48,8 @@ class JointCovariance {
     bool is_identity = true;
     int64_t size = 0;
     Eigen::VectorXd z;        // empty for identity attributes, where it is 1 / n
-    Eigen::MatrixXd product;  // B, likewise
+    Eigen::MatrixXd product;  // B, likewise; empty if it is kept as a tree
+    std::shared_ptr<const TreeInverse> tree = nullptr;
     double squared_norm_z = 0;
     double norm_product = 1;
   };

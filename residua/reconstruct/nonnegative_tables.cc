@@ -7,6 +7,7 @@
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
 #include "residua/base/threads.h"
+#include "residua/basis/tree_matrix.h"
 #include "residua/reconstruct/axis_sweeps.h"
 #include "residua/reconstruct/joint_covariance.h"
 #include "residua/reconstruct/table_batches.h"
@@ -78,6 +79,14 @@ double SquaredResidual(const ResidualIndex& index, const AttributeSet& table,
       SumAlongAxis(view, counts.data(), sums.data());
       AddAlongAxis(view, sums.data(), -1 / static_cast<double>(view.size), counts.data());
       outer *= view.size;
+      continue;
+    }
+    if (const auto* tree = std::get_if<TreeMatrix>(&basis.matrix)) {
+      const int64_t num_rows = NumResidualRows(basis);
+      std::vector<double> next(static_cast<size_t>(view.outer * num_rows * view.inner));
+      ApplyTree(*tree, view, counts.data(), next.data());
+      counts = std::move(next);
+      outer *= num_rows;
       continue;
     }
     const auto& matrix = std::get<IntegerMatrix>(basis.matrix);

@@ -30,8 +30,12 @@ double ConstantPart(const ResidualBasis& basis, const AttributeWeights& factor) 
 Eigen::VectorXd ResidualPart(const ResidualIndex& index, const AttributeWeights& factor) {
   const ResidualBasis& basis = index.basis(factor.attribute);
   if (const auto* weights = std::get_if<std::vector<double>>(&factor.weights)) {
-    return basis.inverse->residual.transpose() *
-           Eigen::Map<const Eigen::VectorXd>(weights->data(), basis.size);
+    return basis.inverse->RowWeights(
+        Eigen::Map<const Eigen::VectorXd>(weights->data(), basis.size));
+  }
+  if (basis.inverse->tree != nullptr) {
+    const std::vector<double> weights = DenseWeights(factor, basis.size);
+    return basis.inverse->RowWeights(Eigen::Map<const Eigen::VectorXd>(weights.data(), basis.size));
   }
   const Eigen::MatrixXd& cumulative = basis.inverse->cumulative;
   Eigen::VectorXd part = Eigen::VectorXd::Zero(basis.inverse->residual.cols());

@@ -8,6 +8,7 @@
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
 #include "residua/basis/basis_inverse.h"
+#include "residua/basis/tree_inverse.h"
 #include "residua/noise/discrete_gaussian.h"
 #include "residua/reconstruct/closest_sets.h"
 
@@ -35,9 +36,15 @@ void CheckBasis(const Attribute& attribute, const ResidualBasis& basis) {
   }
   RESIDUA_CHECK(basis.variance_factor > 0);
   if (basis.is_identity()) return;
-  const auto& matrix = std::get<IntegerMatrix>(basis.matrix);
   RESIDUA_CHECK(basis.inverse != nullptr);
-  const auto& [constant, residual, cumulative] = *basis.inverse;
+  const Eigen::VectorXd& constant = basis.inverse->constant;
+  if (const TreeInverse* tree = basis.inverse->tree.get()) {
+    RESIDUA_CHECK(tree->num_cells() == basis.size && constant.size() == basis.size &&
+                  tree->num_rows() == NumResidualRows(basis) && constant.allFinite());
+    return;
+  }
+  const auto& matrix = std::get<IntegerMatrix>(basis.matrix);
+  const Eigen::MatrixXd& residual = basis.inverse->residual;
   if (constant.size() != basis.size || residual.rows() != basis.size ||
       residual.cols() != matrix.num_rows || !constant.allFinite() || !residual.allFinite()) {
     Fail(ErrorKind::kBadInput,

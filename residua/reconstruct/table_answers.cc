@@ -5,6 +5,7 @@
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
 #include "residua/basis/basis_inverse.h"
+#include "residua/basis/tree_inverse.h"
 
 namespace residua {
 namespace {
@@ -49,6 +50,10 @@ AxisAnswers MakeAxisAnswers(const Attribute& attribute, const ResidualBasis& bas
     for (int64_t k = 0; k < axis.size(); ++k) {
       CheckDetermined(attribute, basis, axis.queries.Row(k));
     }
+  }
+  if (basis.inverse->tree != nullptr) {
+    axis.variances = basis.inverse->tree->Variances(axis.queries);
+    return axis;
   }
   const Eigen::VectorXd residual =
       axis.queries.QuadraticForms(basis.inverse->residual * basis.inverse->residual.transpose());

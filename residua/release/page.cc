@@ -157,7 +157,8 @@ std::string InversesOf(const Plan& plan) {
                  static_cast<size_t>(values.size()) * sizeof(double));
   };
   for (const ResidualBasis& basis : plan.bases) {
-    if (basis.is_identity()) continue;
+    // Those of trees are kept node by node, and the page makes them itself.
+    if (!std::holds_alternative<IntegerMatrix>(basis.matrix)) continue;
     append(basis.inverse->constant);
     append(basis.inverse->residual);
     if (bytes.size() > kMaxBytes) return "";

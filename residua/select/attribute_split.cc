@@ -116,6 +116,11 @@ AttributeFrame FrameOf(const QuerySpace& space, const VectorXd& query_weight) {
   for (Index k = 0; k < rows.cols(); ++k) rows.col(k) -= 2 * along(k) * mirror;
   frame.rows = space.is_full() ? rows : Product(rows, space.dense_columns);
   frame.rows.row(0).setConstant(1 / std::sqrt(frame.height));
+  if (space.is_quotient()) {
+    frame.rows.row(0) = space.ones.transpose() / std::sqrt(frame.height);
+    frame.cells_of_block = space.cells_of_block;
+    frame.left_over = query_weight.head(space.rank()).cwiseQuotient(space.cells_of_block);
+  }
   return frame;
 }
 
@@ -138,6 +143,15 @@ FrameRoot RootOf(const AttributeFrame& frame, const VectorXd& lambda) {
   of.frame = &frame;
   const auto num_cells = static_cast<double>(lambda.size());
   of.lambda = ScaledToOne(lambda);
+  const VectorXd& sizes = frame.cells_of_block;
+  if (sizes.size() > 0) {
+    const double sum = lambda.dot(sizes);
+    of.lambda = lambda / (sum * (1 + 4 * num_cells * kEpsilon));
+    of.left_over = ((sizes.array() - 1) *
+                    (frame.height * of.lambda.cwiseProduct(frame.left_over)).cwiseSqrt().array())
+                       .sum() *
+                   (1 - kErrorFactor * num_cells * kEpsilon);
+  }
   const MatrixXd scaled = frame.rows * (frame.height * of.lambda).cwiseSqrt().asDiagonal();
   of.gram = ProductTransposed(scaled, scaled);
   const auto [values, vectors] = EigenOf(of.gram);
@@ -147,7 +161,7 @@ FrameRoot RootOf(const AttributeFrame& frame, const VectorXd& lambda) {
   of.root = ProductTransposed(vectors * roots.asDiagonal(), vectors);
   of.bent =
       Product(vectors, VectorXd(roots.array().pow(kBend) * vectors.row(0).transpose().array()));
-  of.trace = roots.sum();
+  of.trace = roots.sum() + of.left_over;
   of.norm = roots.maxCoeff();
   return of;
 }
@@ -219,7 +233,10 @@ AttributeSplit SplitOfCells(const BidiagonalRoot& root, const VectorXd& lambda, 
 AttributeSplit SplitWithoutActive(const FrameRoot& root, double place) {
   const Index rank = root.root.rows();
   // sqrt(h) T diag(lambda)^1/2 times each end: lambda^1/2 and the polar factor's first row.
-  const VectorXd near = std::sqrt(root.frame->height) * Product(root.frame->rows, root.lambda);
+  const VectorXd& sizes = root.frame->cells_of_block;
+  const VectorXd cells =
+      sizes.size() > 0 ? VectorXd(root.lambda.cwiseProduct(sizes.cwiseSqrt())) : root.lambda;
+  const VectorXd near = std::sqrt(root.frame->height) * Product(root.frame->rows, cells);
   const VectorXd far = root.root.col(0);
   const double cosine = std::min(far(0), 1.0);
   const double norm =
@@ -235,7 +252,7 @@ AttributeSplit SplitWithoutActive(const FrameRoot& root, double place) {
   MatrixXd beside = root.gram.bottomRightCorner(rank - 1, rank - 1);
   for (Index k = 0; k < rank - 1; ++k) beside.col(k) -= below(k) * below;
   const VectorXd values = EigenvaluesOf(beside);
-  split.rest = (values.array() - error * root.gram.trace()).max(0).sqrt().sum();
+  split.rest = (values.array() - error * root.gram.trace()).max(0).sqrt().sum() + root.left_over;
   return split;
 }
 

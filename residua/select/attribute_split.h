@@ -35,6 +35,10 @@ struct AttributeFrame {
   Eigen::MatrixXd rows;  // a column for each cell, as many rows as W has rank
   double height = 0;
   double query_margin = 0;
+  // Of a quotient, where a column stands for a block's normalised sum: the cells of each block, and
+  // V on what is left of it; see QuerySpace.
+  Eigen::VectorXd cells_of_block = {};
+  Eigen::VectorXd left_over = {};
 };
 AttributeFrame FrameOf(const QuerySpace& space, const Eigen::VectorXd& query_weight);
 
@@ -44,7 +48,9 @@ AttributeSplit SplitIdentity(int64_t size);
 inline constexpr double kBend = 0.7;
 
 // S = (h T diag(lambda) T^T)^1/2 for weights `lambda` of the cells, scaled to sum at most 1. Its
-// square is not above the true one: what eigenvalues may be too large by is taken off them.
+// square is not above the true one: what eigenvalues may be too large by is taken off them. In a
+// quotient lambda is that of one cell of each block, and S has sqrt(h lambda_g v_g) on what is left
+// of block g, m_g - 1 times, orthogonal to every active direction.
 struct FrameRoot {
   const AttributeFrame* frame = nullptr;
   Eigen::VectorXd lambda;
@@ -52,7 +58,8 @@ struct FrameRoot {
   Eigen::MatrixXd root;
   Eigen::VectorXd bent;  // S^kBend e_1
   double trace = 0;
-  double norm = 0;  // the largest eigenvalue of S
+  double left_over = 0;  // of the trace: what is left of the blocks of a quotient
+  double norm = 0;       // the largest eigenvalue of S
 };
 Eigen::VectorXd ScaledToOne(const Eigen::VectorXd& lambda);
 FrameRoot RootOf(const AttributeFrame& frame, const Eigen::VectorXd& lambda);

@@ -10,6 +10,7 @@
 #include "residua/base/error.h"
 #include "residua/basis/integer_basis.h"
 #include "residua/basis/strategy_solver.h"
+#include "residua/basis/tree_solver.h"
 #include "residua/model/closure.h"
 #include "residua/select/solvers/variance_matrix.h"
 
@@ -63,10 +64,20 @@ struct BasisType {
   std::vector<int> classes;
   std::shared_ptr<const QuerySpace> space;
   std::shared_ptr<StrategySolver> solver;
-  Eigen::MatrixXd factor;  // of the user's own strategy, or the solver's in the end
+  std::shared_ptr<const CellTree> tree;     // that the basis follows, if any
+  std::shared_ptr<TreeSolver> tree_solver;  // in place of space and solver
+  Eigen::MatrixXd factor;   // of the user's own strategy, or the solver's in the end
+  Eigen::VectorXd on_tree;  // beside the factor, of blocks; or in its place
   double trade_off = 0;
 
-  bool is_large() const { return attribute->size > kLargeAttribute && !solver->is_fast(); }
+  bool is_given() const { return solver == nullptr && tree_solver == nullptr; }
+  bool is_large() const {
+    return solver != nullptr && space->rank() > kLargeAttribute && !solver->is_fast();
+  }
+  Strategy Solve(double at, double tolerance, int max_iterations, bool with_gram) const {
+    if (tree_solver != nullptr) return tree_solver->Solve(at, tolerance, max_iterations);
+    return solver->Solve(at, tolerance, max_iterations, with_gram);
+  }
 };
 
 std::shared_ptr<StrategySolver> MakeSolver(const BasisProblem& problem, const Attribute& attribute,
@@ -103,13 +114,32 @@ std::vector<BasisType> GroupTypes(const BasisProblem& problem) {
     BasisType type;
     type.attribute = &attribute;
     type.classes = {c};
-    type.space = std::make_shared<QuerySpace>(attribute);
+    if (auto tree = TreeFor(attribute)) {
+      type.tree = std::make_shared<const CellTree>(std::move(*tree));
+      if (problem.kind == BasisKind::kOrthogonal && type.tree->kind == CellTree::Kind::kGroups) {
+        if (attribute.size > kMaxBasisCells) {
+          Fail(ErrorKind::kTooLarge,
+               "attribute '{}' has {} cells; an orthogonal basis of its groups is planned for at "
+               "most {}: choose the oblique one",
+               attribute.name, attribute.size, kMaxBasisCells);
+        }
+        type.tree = nullptr;
+      }
+    }
+    if (problem.goal == StrategyGoal::kMax) type.trade_off = kFirstMaxTradeOff;
+    if (type.tree != nullptr && type.tree->kind == CellTree::Kind::kGroups) {
+      type.tree_solver =
+          std::make_shared<TreeSolver>(attribute, type.tree, problem.goal, problem.stop);
+      types.push_back(std::move(type));
+      continue;
+    }
+    type.space = type.tree != nullptr ? std::make_shared<QuerySpace>(attribute, *type.tree)
+                                      : std::make_shared<QuerySpace>(attribute);
     if (attribute.strategy.num_rows > 0) {
       const SplitStrategy split = SplitUserStrategy(*type.space, attribute);
       type.factor = FactorBasis(split.gram, split.constant);
     } else {
       type.solver = MakeSolver(problem, attribute, *type.space);
-      if (problem.goal == StrategyGoal::kMax) type.trade_off = kFirstMaxTradeOff;
     }
     types.push_back(std::move(type));
   }
@@ -121,7 +151,7 @@ std::vector<BasisType> GroupTypes(const BasisProblem& problem) {
 std::vector<BasisType> SplitTypes(const std::vector<BasisType>& types, StrategyGoal goal) {
   std::vector<BasisType> split;
   for (const BasisType& type : types) {
-    if (type.solver == nullptr || type.is_large()) {
+    if (type.is_given() || type.is_large()) {
       split.push_back(type);
       continue;
     }
@@ -129,7 +159,11 @@ std::vector<BasisType> SplitTypes(const std::vector<BasisType>& types, StrategyG
       BasisType own = type;
       own.classes = {c};
       // For the largest variance all classes choose among the same solutions.
-      if (goal == StrategyGoal::kMean) own.solver = std::make_shared<StrategySolver>(*type.solver);
+      if (goal == StrategyGoal::kMean && type.solver != nullptr) {
+        own.solver = std::make_shared<StrategySolver>(*type.solver);
+      } else if (goal == StrategyGoal::kMean) {
+        own.tree_solver = std::make_shared<TreeSolver>(*type.tree_solver);
+      }
       split.push_back(std::move(own));
     }
   }
@@ -141,7 +175,7 @@ std::vector<BasisType> SplitTypes(const std::vector<BasisType>& types, StrategyG
 ResidualBasis Draft(const BasisType& type, const Strategy& strategy) {
   ResidualBasis basis;
   basis.size = type.attribute->size;
-  basis.num_answers = type.space->queries.num_answers();
+  basis.num_answers = NumAnswers(*type.attribute);
   basis.privacy_cost = strategy.privacy_cost;
   basis.mean = {strategy.residual_mean, strategy.constant_mean};
   std::vector<QueryVariance> points;
@@ -156,6 +190,13 @@ ResidualBasis Draft(const BasisType& type, const Strategy& strategy) {
 // depend on one another, and finer ones can be had.
 std::optional<ResidualBasis> RoundedTo(int scale_bits, const BasisType& type) {
   try {
+    if (type.tree_solver != nullptr) {
+      return BasisFromTree(*type.attribute, RoundTree(type.tree, type.on_tree, scale_bits));
+    }
+    if (type.tree != nullptr) {
+      return BasisFromTree(*type.attribute, RoundBlocks(*type.space, type.tree, type.factor,
+                                                        type.on_tree, scale_bits));
+    }
     return BasisFromMatrix(*type.attribute,
                            RoundBasis(*type.space, type.factor, std::ldexp(1, scale_bits)));
   } catch (const Error& error) {
@@ -221,7 +262,7 @@ class Search {
       bases_.push_back(IdentityBasis((*problem.domain)[members.front()].size));
     }
     for (const BasisType& type : types_) {
-      if (type.solver == nullptr) Put(type, *RoundedTo(kMostScaleBits, type));
+      if (type.is_given()) Put(type, *RoundedTo(kMostScaleBits, type));
     }
   }
 
@@ -240,13 +281,14 @@ class Search {
       }
     }
     for (BasisType& type : types_) {
-      if (type.solver == nullptr) continue;
+      if (type.is_given()) continue;
       const bool exact = problem_.goal == StrategyGoal::kMean && !type.is_large();
       const Strategy strategy =
-          type.solver->Solve(type.trade_off, exact ? kFinalTolerance : kLargeTolerance,
-                             type.is_large() ? kLargeIterations : kFinalIterations);
+          type.Solve(type.trade_off, exact ? kFinalTolerance : kLargeTolerance,
+                     type.is_large() ? kLargeIterations : kFinalIterations, true);
       Put(type, Draft(type, strategy));
-      type.factor = FactorBasis(strategy.gram, strategy.constant);
+      type.on_tree = type.tree_solver != nullptr ? strategy.tree_scale : strategy.left_over;
+      if (type.tree_solver == nullptr) type.factor = FactorBasis(strategy.gram, strategy.constant);
     }
     return Rounded();
   }
@@ -272,10 +314,10 @@ class Search {
     for (const BasisType& type : types_) best.push_back(type.trade_off);
     for (int round = 0; round < kSearchRounds; ++round) {
       for (BasisType& type : types_) {
-        if (type.solver == nullptr) continue;
-        Put(type, Draft(type, type.solver->Solve(
-                                  type.trade_off, kSearchTolerance,
-                                  type.is_large() ? kLargeIterations : kSearchIterations, false)));
+        if (type.is_given()) continue;
+        Put(type,
+            Draft(type, type.Solve(type.trade_off, kSearchTolerance,
+                                   type.is_large() ? kLargeIterations : kSearchIterations, false)));
       }
       const BasisProblem::Outcome outcome = problem_.solve(bases_);
       if (outcome.loss < least_loss) {
@@ -287,7 +329,7 @@ class Search {
       bool balanced = true;
       for (size_t t = 0; t < types_.size(); ++t) {
         BasisType& type = types_[t];
-        if (type.solver == nullptr) continue;
+        if (type.is_given()) continue;
         const ResidualBasis& basis = bases_[static_cast<size_t>(type.classes.front())];
         Sensitivity by;
         for (const int c : type.classes) {
@@ -316,12 +358,12 @@ class Search {
 
   double SearchByLoss() {
     const auto at = [&](size_t t, int sixteenth) -> const ResidualBasis& {
-      std::map<int, ResidualBasis>& known = known_[types_[t].space.get()];
+      std::map<int, ResidualBasis>& known = known_[types_[t].attribute];
       auto place = known.find(sixteenth);
       if (place == known.end()) {
         BasisType& type = types_[t];
         const Strategy strategy =
-            type.solver->Solve(kMaxStep * sixteenth, kMaxSearchTolerance, kSearchIterations, false);
+            type.Solve(kMaxStep * sixteenth, kMaxSearchTolerance, kSearchIterations, false);
         place = known.emplace(sixteenth, Draft(type, strategy)).first;
       }
       return place->second;
@@ -329,14 +371,14 @@ class Search {
     std::vector<int> sixteenth;
     for (size_t t = 0; t < types_.size(); ++t) {
       sixteenth.push_back(static_cast<int>(std::lround(types_[t].trade_off / kMaxStep)));
-      if (types_[t].solver != nullptr) Put(types_[t], at(t, sixteenth[t]));
+      if (!types_[t].is_given()) Put(types_[t], at(t, sixteenth[t]));
     }
     double least_loss = problem_.solve(bases_).loss;
     for (const int step : {24, 12, 4, 1}) {
       for (int sweep = 0; sweep < 3; ++sweep) {
         bool moved = false;
         for (size_t t = 0; t < types_.size(); ++t) {
-          if (types_[t].solver == nullptr) continue;
+          if (types_[t].is_given()) continue;
           for (const int direction : {1, -1}) {
             for (;;) {
               const int trial = sixteenth[t] + direction * step;
@@ -395,7 +437,7 @@ class Search {
   const BasisProblem& problem_;
   std::vector<BasisType> types_;
   // Of kMax: drafts by trade-off in steps of kMaxStep, which do not depend on the other attributes.
-  std::map<const QuerySpace*, std::map<int, ResidualBasis>> known_;
+  std::map<const Attribute*, std::map<int, ResidualBasis>> known_;
   std::vector<ResidualBasis> bases_;
 };
 

@@ -22,7 +22,9 @@ KindSplits::KindSplits(const Attribute& attribute, StrategyGoal goal)
   if (attribute.queries == QueryKind::kIdentity) return;
   Attribute bare = attribute;
   bare.strategy = {};  // the bound is against every strategy
-  space_ = std::make_unique<QuerySpace>(bare);
+  const auto tree = TreeFor(bare);
+  space_ = tree && tree->kind == CellTree::Kind::kBlocks ? std::make_unique<QuerySpace>(bare, *tree)
+                                                         : std::make_unique<QuerySpace>(bare);
   solver_ = std::make_unique<StrategySolver>(*space_, BasisKind::kOblique, goal);
   // The kinds that are fast have smooth multipliers. For the largest variance of ranges, each cell
   // has many answers, whose weights are not known from fewer cells.

@@ -21,7 +21,7 @@ class KindSplits {
   KindSplits(const Attribute& attribute, StrategyGoal goal);
 
   bool is_identity() const { return space_ == nullptr; }
-  bool is_large() const { return !is_identity() && size_ > kLargeKind; }
+  bool is_large() const { return !is_identity() && space_->rank() > kLargeKind; }
   // Whether its splits take milliseconds, whatever its size.
   bool is_fast() const { return is_large() && solver_->is_fast(); }
 

@@ -387,11 +387,13 @@ double LeastLossBound(const Domain& domain, const Workload& workload, const Obje
     if (attribute.queries == QueryKind::kIdentity) continue;
     const bool is_fast =
         attribute.queries == QueryKind::kPrefix || attribute.queries == QueryKind::kRange;
-    if (attribute.size > kMostCells && !is_fast) return 0;
+    const auto tree = TreeFor(attribute);
+    const bool has_blocks = tree && tree->kind == CellTree::Kind::kBlocks;
+    const int64_t size = has_blocks ? tree->num_children(tree->num_nodes() - 1) : attribute.size;
+    if (size > kMostCells && !is_fast) return 0;
     any_weights = true;
     // Prefix sums take their weights from fewer cells.
-    too_large =
-        too_large || (attribute.size > kMostWeighted && attribute.queries != QueryKind::kPrefix);
+    too_large = too_large || (size > kMostWeighted && attribute.queries != QueryKind::kPrefix);
   }
   double bound = BoundSearch(domain, workload, objective, StrategyGoal::kMean).Run();
   if (objective.kind == Objective::Kind::kMaxVariance && any_weights && !too_large) {

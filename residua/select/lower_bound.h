@@ -33,7 +33,7 @@ namespace residua {
 // their plan minutes.
 //
 // Never negative; 0 says nothing. That happens if an attribute with a hierarchy or custom queries
-// has more than 2048 cells, or queries so nearly dependent that doubles cannot tell.
+// has more than 2048 cells, or blocks where a hierarchy has few (CellTree), or queries so nearly dependent that doubles cannot tell.
 double LeastLossBound(const Domain& domain, const Workload& workload, const Objective& objective);
 
 // What a plan's loss is held against: no matrix mechanism for the plan's privacy cost and

@@ -6,6 +6,7 @@
 
 #include "residua/base/error.h"
 #include "residua/base/int128.h"
+#include "residua/basis/tree_matrix.h"
 #include "residua/privacy/gaussian_curve.h"
 #include "residua/select/dyadic_variance.h"
 #include "residua/select/most_expensive_pair.h"
@@ -28,6 +29,9 @@ constexpr double kFreeCost = 1e-14;
 // largest squared column norm (Cauchy-Schwarz), so that 128 bits hold it where they hold that.
 Integer LargestNegative(const ResidualBasis& basis) {
   if (basis.is_identity()) return ToInteger(basis.size);
+  if (const auto* tree = std::get_if<TreeMatrix>(&basis.matrix)) {
+    return LargestNegativeProduct(*tree);
+  }
   if (mpz_sizeinbase(basis.squared_sensitivity.get_mpz_t(), 2) > 126) {
     Fail(ErrorKind::kTooLarge, "a basis of too large integers to price replaced rows with");
   }
@@ -121,8 +125,7 @@ constexpr long kTau2Parts = 1'000'000;
 }  // namespace
 
 int64_t NumResidualRows(const ResidualBasis& basis) {
-  if (basis.is_identity()) return basis.size;
-  return std::get<IntegerMatrix>(basis.matrix).num_rows;
+  return NumRowsOf(basis.matrix, basis.size);
 }
 
 Integer NumMeasuredIntegers(const MechanismOrbits& mechanisms) {

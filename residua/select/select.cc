@@ -62,13 +62,12 @@ std::vector<ResidualBasis> GivenBases(const SelectRequest& request,
              attribute.name, request.domain[i].name);
       }
     }
-    const auto* integers = std::get_if<IntegerMatrix>(&matrix);
-    if ((integers == nullptr) != (attribute.queries == QueryKind::kIdentity)) {
+    const bool is_identity = std::holds_alternative<SubtractionMatrix>(matrix);
+    if (is_identity != (attribute.queries == QueryKind::kIdentity)) {
       Fail(ErrorKind::kBadInput, "attribute '{}' has a residual matrix of the wrong kind",
            attribute.name);
     }
-    bases.push_back(integers == nullptr ? IdentityBasis(attribute.size)
-                                        : BasisFromMatrix(attribute, *integers));
+    bases.push_back(is_identity ? IdentityBasis(attribute.size) : BasisFrom(attribute, matrix));
   }
   return bases;
 }

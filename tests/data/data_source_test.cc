@@ -907,9 +907,9 @@ TEST_F(DataSourceTest, RefusesEncodingsThatContradictThemselves) {
             "attributes.a.integers [-9223372036854775808, 9223372036854775807] is not an "
             "increasing range of at most 2^40 integers");
   EXPECT_EQ(
-      MessageOf(source, Integers("a", 0, 65536)),
-      "attribute 'a' has 65537 cells; at most 65536 can be counted: give it wider cuts or fewer "
-      "values");
+      MessageOf(source, Integers("a", 0, 16777216)),
+      "attribute 'a' has 16777217 cells; at most 16777216 can be counted: give it wider cuts or "
+      "fewer values");
 }
 
 TEST(CsvHeader, FindsDelimiterAndNames) {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "residua/base/int128.h"
+#include "residua/basis/tree_matrix.h"
 #include "residua/measure/measure.h"
 
 namespace residua {
@@ -24,6 +25,8 @@ inline std::set<int64_t> WidthChanges(const Plan& plan, int64_t most_rows) {
         const auto [least, most] =
             std::minmax_element(matrix->entries.begin(), matrix->entries.end());
         entry = std::max(-*least, *most);
+      } else if (const auto* tree = std::get_if<TreeMatrix>(&basis.matrix)) {
+        entry = static_cast<int64_t>(LargestEntryOf(*tree));
       }
       largest *= entry;
     }

@@ -96,9 +96,9 @@ TEST(CountMarginals, SplitsTheRowsOfFewLargeTables) {
 
 TEST(CountMarginals, CountsWideCodes) {
   std::mt19937_64 random(3);
-  const Domain domain = DomainOfSizes({65536, 300, 2, 65535});
+  const Domain domain = DomainOfSizes({65536, 300, 2, 65535, 65537, 1 << 20});
   const EncodedTable table = RandomTable(domain, 3000, random);
-  ExpectNaive(table, domain, {{0}, {3}, {1, 2}, {0, 2}, {2, 3}, {0}}, {});
+  ExpectNaive(table, domain, {{0}, {3}, {1, 2}, {0, 2}, {2, 3}, {0}, {4}, {2, 4}, {2, 5}}, {});
 }
 
 TEST(CountMarginals, CountsAnEmptyTable) {

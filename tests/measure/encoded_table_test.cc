@@ -10,6 +10,7 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 using Words = std::vector<uint16_t>;
+using Longs = std::vector<uint32_t>;
 
 std::string MessageOf(const Domain& domain, std::vector<CodeColumn> columns) {
   try {
@@ -21,16 +22,19 @@ std::string MessageOf(const Domain& domain, std::vector<CodeColumn> columns) {
 }
 
 TEST(EncodedTable, TakesTheNarrowestCodes) {
-  const Domain domain = DomainOfSizes({256, 257, 65536});
+  const Domain domain = DomainOfSizes({256, 257, 65536, 65537});
   EXPECT_TRUE(std::holds_alternative<Bytes>(EmptyCodeColumn(domain[0])));
   EXPECT_TRUE(std::holds_alternative<Words>(EmptyCodeColumn(domain[1])));
   EXPECT_TRUE(std::holds_alternative<Words>(EmptyCodeColumn(domain[2])));
-  const EncodedTable table(domain, {Bytes{255, 0}, Words{256, 0}, Words{65535, 0}});
+  EXPECT_TRUE(std::holds_alternative<Longs>(EmptyCodeColumn(domain[3])));
+  const EncodedTable table(domain,
+                           {Bytes{255, 0}, Words{256, 0}, Words{65535, 0}, Longs{65536, 0}});
   EXPECT_EQ(table.num_rows(), 2);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(CodeBytes(domain[i]), i == 0 ? 1 : i == 3 ? 4 : 2);
 }
 
 TEST(EncodedTable, RefusesAttributesTooLargeToCode) {
-  const Domain domain = DomainOfSizes({65537});
+  const Domain domain = DomainOfSizes({16777217});
   try {
     EmptyCodeColumn(domain[0]);
     FAIL();
@@ -38,7 +42,7 @@ TEST(EncodedTable, RefusesAttributesTooLargeToCode) {
     EXPECT_EQ(error.kind(), ErrorKind::kTooLarge);
     EXPECT_STREQ(
         error.what(),
-        "attribute 'a0' has 65537 cells; at most 65536 can be counted: give it wider cuts or "
+        "attribute 'a0' has 16777217 cells; at most 16777216 can be counted: give it wider cuts or "
         "fewer values");
   }
 }

@@ -4,6 +4,7 @@
 #include <set>
 #include <unsupported/Eigen/KroneckerProduct>
 
+#include "residua/basis/tree_matrix.h"
 #include "residua/select/plan_errors.h"
 
 namespace residua::oracle {
@@ -121,7 +122,13 @@ MatrixXd PrivacyCostMatrix(const Plan& plan) {
   int64_t num_cells = 1;
   for (int i = 0; i < plan.domain.size(); ++i) {
     const int c = plan.classes.class_of[static_cast<size_t>(i)];
-    const auto* integers = std::get_if<IntegerMatrix>(&plan.bases[static_cast<size_t>(c)].matrix);
+    const ResidualMatrix& matrix = plan.bases[static_cast<size_t>(c)].matrix;
+    const auto* integers = std::get_if<IntegerMatrix>(&matrix);
+    IntegerMatrix expanded;
+    if (const auto* tree = std::get_if<TreeMatrix>(&matrix)) {
+      expanded = Expanded(*tree);
+      integers = &expanded;
+    }
     if (integers == nullptr) {
       subs.push_back(SubtractionMatrix(plan.domain[i].size));
       covariances.push_back(subs.back() * subs.back().transpose());

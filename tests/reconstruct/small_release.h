@@ -16,6 +16,7 @@
 #include "residua/noise/discrete_gaussian.h"
 #include "residua/reconstruct/product_query.h"
 #include "residua/reconstruct/residual_index.h"
+#include "tests/basis/tree_examples.h"
 #include "tests/measure/random_table.h"
 #include "tests/oracle/deterministic_bits.h"
 
@@ -53,13 +54,23 @@ inline ResidualBasis RandomBasis(int64_t size, std::mt19937_64& random) {
   }
 }
 
+// A basis of a random tree of groups.
+inline ResidualBasis RandomTreeBasis(int64_t size, std::mt19937_64& random) {
+  const Attribute attribute = RandomTree(size, random);
+  return BasisFromTree(
+      attribute,
+      RandomTreeMatrix(random() % 2 == 0 ? BlockTree(attribute) : *GroupTree(attribute), random));
+}
+
 // The basis' integer matrix, dense.
 inline Eigen::MatrixXd DenseMatrixOf(const ResidualBasis& basis) {
   const int64_t n = basis.size;
   if (basis.is_identity()) {
     return static_cast<double>(n) * Eigen::MatrixXd::Identity(n, n) - Eigen::MatrixXd::Ones(n, n);
   }
-  const auto& matrix = std::get<IntegerMatrix>(basis.matrix);
+  const auto* tree = std::get_if<TreeMatrix>(&basis.matrix);
+  const IntegerMatrix matrix =
+      tree != nullptr ? Expanded(*tree) : std::get<IntegerMatrix>(basis.matrix);
   Eigen::MatrixXd dense(matrix.num_rows, n);
   for (int64_t row = 0; row < matrix.num_rows; ++row) {
     for (int64_t column = 0; column < n; ++column) {
@@ -144,8 +155,10 @@ inline SmallRelease MakeSmallRelease(const std::vector<int64_t>& sizes,
   std::vector<ResidualMatrix> matrices;
   int64_t num_cells = 1;
   for (size_t i = 0; i < sizes.size(); ++i) {
-    release.bases.push_back(is_oblique[i] ? RandomBasis(sizes[i], random)
-                                          : IdentityBasis(sizes[i]));
+    const bool is_tree = is_oblique[i] && sizes[i] > 2 && random() % 2 == 0;
+    release.bases.push_back(is_tree         ? RandomTreeBasis(sizes[i], random)
+                            : is_oblique[i] ? RandomBasis(sizes[i], random)
+                                            : IdentityBasis(sizes[i]));
     matrices.push_back(release.bases.back().matrix);
     num_cells *= sizes[i];
   }

@@ -79,7 +79,7 @@ size_t ReadInverses(const uint8_t* bytes, size_t num_bytes, Plan* plan) {
     at += count * sizeof(double);
   };
   for (ResidualBasis& basis : plan->bases) {
-    if (basis.is_identity()) continue;
+    if (!std::holds_alternative<IntegerMatrix>(basis.matrix)) continue;
     Eigen::VectorXd constant(basis.inverse->constant.size());
     Eigen::MatrixXd residual(basis.inverse->residual.rows(), basis.inverse->residual.cols());
     read(constant.data(), static_cast<size_t>(constant.size()));

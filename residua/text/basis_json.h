@@ -1,0 +1,16 @@
+#pragma once
+
+#include "residua/basis/residual_matrix.h"
+#include "residua/text/json_text.h"
+
+namespace residua {
+
+// A tree of a basis as plans store it: which tree of the attribute's groups, and the numbers of its
+// nodes. The tree itself follows from the groups:
+//   "tree": "blocks" or "groups",
+//   "nodes": [{"factor": 5}, {"factors": [..], "shares": [..]}, {"matrix": [[..], ..]}, ..]
+void PutTree(const TreeMatrix& matrix, Json* json);
+// Error{kBadInput} or Error{kRefused} unless it is one for the attribute.
+TreeMatrix TreeFromJson(const Json& json, const Attribute& attribute);
+
+}  // namespace residua

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "residua/basis/tree_matrix.h"
+#include "tests/basis/named_attribute.h"
+
+namespace residua {
+
+// A hierarchy of groups with these numbers of cells each; cells beyond them are in no group.
+inline Attribute TwoLevels(const std::vector<int64_t>& sizes, int64_t num_alone = 0) {
+  Attribute attribute = Named(0, QueryKind::kHierarchy);
+  for (const int64_t size : sizes) {
+    CellGroup group{"g" + std::to_string(attribute.groups.size()), {}};
+    for (int64_t k = 0; k < size; ++k) group.cells.push_back(attribute.size++);
+    attribute.groups.push_back(std::move(group));
+  }
+  attribute.size += num_alone;
+  return attribute;
+}
+
+// A random tree of groups over shuffled cells: of one child, of one cell, equal to each other, and
+// cells in no group among them.
+template <typename Random>
+Attribute RandomTree(int64_t size, Random& random) {
+  Attribute attribute = Named(size, QueryKind::kHierarchy);
+  std::vector<std::vector<int64_t>> parts;
+  std::vector<int64_t> cells(static_cast<size_t>(size));
+  std::iota(cells.begin(), cells.end(), 0);
+  std::shuffle(cells.begin(), cells.end(), random);
+  for (const int64_t cell : cells) parts.push_back({cell});
+  while (parts.size() > 2) {
+    const size_t count = 1 + random() % std::min<size_t>(4, parts.size() - 1);
+    CellGroup group{"g" + std::to_string(attribute.groups.size()), {}};
+    for (size_t k = 0; k < count; ++k) {
+      const size_t place = random() % parts.size();
+      group.cells.insert(group.cells.end(), parts[place].begin(), parts[place].end());
+      parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(place));
+    }
+    std::sort(group.cells.begin(), group.cells.end());
+    parts.push_back(group.cells);
+    attribute.groups.push_back(std::move(group));
+    if (count == 1 && random() % 3 == 0) parts.pop_back();
+  }
+  return attribute;
+}
+
+// Small random numbers at every node, of each kind.
+template <typename Random>
+TreeMatrix RandomTreeMatrix(CellTree tree, Random& random) {
+  TreeMatrix matrix{std::make_shared<const CellTree>(std::move(tree)), {}};
+  const auto draw = [&](int64_t most) {
+    return 1 + static_cast<int64_t>(random() % static_cast<uint64_t>(most));
+  };
+  for (int64_t node = 0; node < matrix.tree->num_nodes(); ++node) {
+    const int64_t count = matrix.tree->num_children(node);
+    NodeRows rows;
+    switch (random() % 3) {
+      case 0:
+        rows.factors = {draw(9)};
+        break;
+      case 1:
+        for (int64_t c = 0; c < count; ++c) rows.factors.push_back(draw(9));
+        for (int64_t c = 0; c < count; ++c) rows.shares.push_back(draw(7));
+        break;
+      default:
+        for (int64_t row = 0; row + 1 < count; ++row) {
+          for (int64_t c = 0; c < count; ++c) {
+            rows.dense.push_back(row == c ? 20 + draw(9) : draw(7) - 4);
+          }
+        }
+    }
+    matrix.nodes.push_back(std::move(rows));
+  }
+  return matrix;
+}
+
+}  // namespace residua
