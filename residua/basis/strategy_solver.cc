@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "residua/base/error.h"
+#include "residua/base/portable_math.h"
 #include "residua/base/stop.h"
 #include "residua/basis/dense_products.h"
 #include "residua/basis/orthogonal_factors.h"
@@ -175,7 +176,7 @@ void StrategySolver::Factor() {
 // Under kMax, eta must not move with the weights, or the dual would not be one function; where it
 // is negative it must not spoil definiteness.
 double StrategySolver::Eta(double trade_off) const {
-  return std::max(std::expm1(trade_off) / first_height_,
+  return std::max(PortableExpm1(trade_off) / first_height_,
                   kLeastDefiniteness / height_ - 1 / height_);
 }
 
@@ -337,7 +338,8 @@ Strategy StrategySolver::Solve(double trade_off, double tolerance, int max_itera
     log_lambda_ = known->second.log_lambda;
     log_weight_ = known->second.log_weight;
   } else if (max) {
-    const double widest = std::max(kWidestStart, std::log(static_cast<double>(log_weight_.size())));
+    const double widest =
+        std::max(kWidestStart, PortableLog(static_cast<double>(log_weight_.size())));
     log_weight_ = log_weight_.cwiseMax(log_weight_.maxCoeff() - widest);
   }
   Accelerator accelerator;
