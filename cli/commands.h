@@ -8,6 +8,7 @@ namespace residua::cli {
 void AddInitCommand(CLI::App* app);
 void AddCheckCommand(CLI::App* app);
 void AddPlanCommand(CLI::App* app);
+void AddExploreCommand(CLI::App* app);
 void AddMeasureCommand(CLI::App* app);
 void AddReleaseCommand(CLI::App* app);
 void AddTablesCommand(CLI::App* app);

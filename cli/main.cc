@@ -40,6 +40,7 @@ int main(int argc, char** argv) {
   residua::cli::AddInitCommand(&app);
   residua::cli::AddCheckCommand(&app);
   residua::cli::AddPlanCommand(&app);
+  residua::cli::AddExploreCommand(&app);
   residua::cli::AddMeasureCommand(&app);
   residua::cli::AddReleaseCommand(&app);
   residua::cli::AddTablesCommand(&app);

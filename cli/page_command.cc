@@ -76,7 +76,7 @@ void AddPageCommand(CLI::App* app) {
   command->add_option("-o,--output", options->request.output, "The file; by default index.html");
   command->add_option("--spec", options->spec,
                       "A spec file whose [release] section has the title, the description, the "
-                      "publisher, the contact and the licence");
+                      "publisher, the date, the contact and the licence");
   command->add_option("--page-size", options->page_size,
                       "The largest size of the page in MB; by default 20. The largest tables are "
                       "left out if they do not fit");

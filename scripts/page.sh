@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Builds the reader's page without a release, web/dist/reader.html, from web/src and web/core/residua.wasm.gz. It is committed,
-# so that nobody needs node to build residua.
-#   scripts/page.sh         builds it
-#   scripts/page.sh test    checks that the committed page is what its sources make, and tries it in a browser
+# Builds the pages without a release and a spec, web/dist/{reader,planner}.html, from web/src and web/core/*.wasm.gz. They are
+# committed, so that nobody needs node to build residua.
+#   scripts/page.sh         builds them
+#   scripts/page.sh test    checks that the committed pages are what their sources make, and tries them in a browser
 #   scripts/page.sh lint    checks format, types and lint
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -31,17 +31,21 @@ case ${1:-} in
     ../scripts/setup.sh web
     ../scripts/wasm.sh check
     npm run --silent check
-    npx vite build --logLevel warn --outDir ../build/page --emptyOutDir
-    cmp ../build/page/reader.html dist/reader.html || {
-      echo "page: web/dist/reader.html is not what web/src makes; run make page and commit it" >&2
-      exit 1
-    }
+    for page in reader planner; do
+      npx vite build --logLevel warn --mode $page --outDir ../build/page
+      cmp ../build/page/$page.html dist/$page.html || {
+        echo "page: web/dist/$page.html is not what web/src makes; run make page and commit it" >&2
+        exit 1
+      }
+    done
     npm test --silent > ../build/page_tests.log 2>&1 || { cat ../build/page_tests.log >&2; exit 1; }
     echo "page: $(grep -c '^ok' ../build/page_tests.log) tests pass in $(sed -n 's/^# duration_ms \([0-9]*\)[0-9][0-9][0-9]\..*/\1/p' ../build/page_tests.log) s"
     ;;
   *)
     npm run --silent check
-    npx vite build --logLevel warn
-    echo "page: web/dist/reader.html, $(stat -c %s dist/reader.html) bytes"
+    for page in reader planner; do
+      npx vite build --logLevel warn --mode $page
+      echo "page: web/dist/$page.html, $(stat -c %s dist/$page.html) bytes"
+    done
     ;;
 esac

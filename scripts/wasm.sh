@@ -1,25 +1,32 @@
 #!/usr/bin/env bash
-# Compiles what pages compute with, residua's core, to WebAssembly: web/core/residua.wasm.gz. It is committed, so that pages
-# are built without emscripten; web/core/residua.inputs says what it was made of.
-#   scripts/wasm.sh            compiles, and writes both files
-#   scripts/wasm.sh compare    compiles, and compares with the committed file
-#   scripts/wasm.sh check      only whether the committed file is the one that was made; needs no compiler
+# Compiles what pages compute with, residua's core, to WebAssembly: web/core/reader.wasm.gz for the page of a release and
+# web/core/planner.wasm.gz for the planning page. Both are committed, so that pages are built without emscripten;
+# web/core/wasm.inputs says what they were made of.
+#   scripts/wasm.sh            compiles, and writes all three files
+#   scripts/wasm.sh compare    compiles, and compares with the committed files
+#   scripts/wasm.sh check      only whether the committed files are the ones that were made; needs no compiler
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# No noise is drawn and no data is counted in a page, and there are no files.
-mapfile -t sources < <(git ls-files --cached --others --exclude-standard \
+# No noise is drawn and no data is counted in a page, and there are no files. What only the planning page needs comes second.
+mapfile -t core_sources < <(git ls-files --cached --others --exclude-standard \
   'residua/base/*.cc' 'residua/model/*.cc' 'residua/basis/*.cc' 'residua/privacy/*.cc' 'residua/select/*.cc' \
-  'residua/reconstruct/*.cc' 'residua/text/*.cc' 'web/core/*.cc' residua/measure/measurements.cc \
-  residua/noise/discrete_gaussian_variance.cc residua/files/{plan_file,format_version,nesting}.cc |
+  'residua/reconstruct/*.cc' 'residua/text/*.cc' web/core/{door,stand_ins}.cc residua/measure/measurements.cc \
+  residua/noise/{discrete_gaussian_variance,variance_limits}.cc residua/files/{plan_file,format_version,nesting}.cc |
   grep -vE '^residua/base/(openssl|memory|nameless_file)\.cc$')
+planner_sources=(web/core/planner_core.cc residua/files/{spec,matrix_file}.cc
+  residua/data/{database_url,null_values}.cc residua/draft/edit_spec.cc
+  residua/release/{expected_errors,privacy_facts,published_errors,warnings}.cc
+  cli/{guarantee_report,plan_report,words}.cc)
+reader_sources=(web/core/reader_core.cc)
+sources=("${core_sources[@]}" "${reader_sources[@]}" "${planner_sources[@]}")
 mapfile -t headers < <(git ls-files --cached --others --exclude-standard \
   'residua/base/*.h' 'residua/model/*.h' 'residua/basis/*.h' 'residua/privacy/*.h' 'residua/select/*.h' \
-  'residua/reconstruct/*.h' 'residua/text/*.h' 'web/core/include/*' residua/measure/measurements.h \
-  residua/noise/{decay_rate,discrete_gaussian}.h \
-  residua/files/{plan_file,format_version,nesting,digest,file,spec}.h)
+  'residua/reconstruct/*.h' 'residua/text/*.h' 'web/core/*.h' 'web/core/include/*' 'residua/measure/*.h' 'residua/noise/*.h' \
+  'residua/data/*.h' 'residua/files/*.h' residua/ledger/ledger.h residua/draft/edit_spec.h \
+  residua/release/{expected_errors,privacy_facts,published_errors,warnings}.h cli/{guarantee_report,plan_report,words}.h)
 version=$(sed -n 's/^project(residua VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
-wasm=web/core/residua.wasm.gz
+pages=(reader planner)
 
 inputs() {
   echo "version $version"
@@ -27,17 +34,19 @@ inputs() {
 }
 
 if [ "${1:-}" = check ]; then
-  grep -F "$(sha256sum "$wasm")" web/core/residua.inputs > /dev/null || {
-    echo "wasm: $wasm is not the file that web/core/residua.inputs names; run make wasm and commit both" >&2
-    exit 1
-  }
+  for page in "${pages[@]}"; do
+    grep -F "$(sha256sum "web/core/$page.wasm.gz")" web/core/wasm.inputs > /dev/null || {
+      echo "wasm: web/core/$page.wasm.gz is not the file that web/core/wasm.inputs names; run make wasm and commit all" >&2
+      exit 1
+    }
+  done
   exit 0
 fi
 
-# Boost, Eigen, fmt and JSON have headers only; the rest of the system's headers must not be seen.
+# Boost, Eigen, fmt, JSON and TOML have headers only; the rest of the system's headers must not be seen.
 build=build/wasm
 mkdir -p "$build/include" "$build/objects"
-for name in boost fmt nlohmann eigen3/Eigen; do ln -sfn "/usr/include/$name" "$build/include/${name##*/}"; done
+for name in boost fmt nlohmann toml++ eigen3/Eigen; do ln -sfn "/usr/include/$name" "$build/include/${name##*/}"; done
 
 # With SSE2 and as many registers as x86-64 has, so that Eigen sums in the order it does natively, and answers are the same to
 # the last digit; the version of GCC that clang claims to be is one for which Eigen writes no assembler. Exceptions are the
@@ -59,15 +68,21 @@ compile() {
 export -f compile
 printf '%s\n' "${sources[@]}" | xargs -P "$(nproc)" -I{} bash -c 'compile "$@"' _ "$build" {} "${flags[@]}"
 
-objects=()
-for source in "${sources[@]}"; do objects+=("$build/objects/${source//\//_}.o"); done
-em++ -O2 -fwasm-exceptions -sSTANDALONE_WASM --no-entry -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=2GB -sTOTAL_STACK=1MB \
-  "${objects[@]}" -o "$build/residua.wasm"
-if [ "${1:-}" = compare ]; then
-  gunzip < "$wasm" | cmp "$build/residua.wasm" -
-  echo "wasm: the committed file is what its sources make"
-  exit 0
+for page in "${pages[@]}"; do
+  declare -n page_sources=${page}_sources
+  objects=()
+  for source in "${core_sources[@]}" "${page_sources[@]}"; do objects+=("$build/objects/${source//\//_}.o"); done
+  em++ -O2 -fwasm-exceptions -sSTANDALONE_WASM --no-entry -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=2GB -sTOTAL_STACK=1MB \
+    "${objects[@]}" -o "$build/$page.wasm"
+  wasm=web/core/$page.wasm.gz
+  if [ "${1:-}" = compare ]; then
+    gunzip < "$wasm" | cmp "$build/$page.wasm" -
+    echo "wasm: $wasm is what its sources make"
+  else
+    gzip -9 --no-name < "$build/$page.wasm" > "$wasm"
+    echo "wasm: $page $(stat -c %s "$build/$page.wasm") bytes, $(stat -c %s "$wasm") compressed"
+  fi
+done
+if [ "${1:-}" != compare ]; then
+  { inputs; for page in "${pages[@]}"; do sha256sum "web/core/$page.wasm.gz"; done; } > web/core/wasm.inputs
 fi
-gzip -9 --no-name < "$build/residua.wasm" > "$wasm"
-{ inputs; sha256sum "$wasm"; } > web/core/residua.inputs
-echo "wasm: $(stat -c %s "$build/residua.wasm") bytes, $(stat -c %s "$wasm") compressed"

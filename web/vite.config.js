@@ -1,5 +1,5 @@
-// Builds one HTML file, dist/reader.html: styles, scripts and the WebAssembly are inside, and a
-// Content-Security-Policy allows these and nothing else.
+// Builds one HTML file, dist/reader.html, or dist/planner.html with --mode planner: styles, scripts
+// and the WebAssembly are inside, and a Content-Security-Policy allows these and nothing else.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { defineConfig } from "vite";
@@ -22,7 +22,7 @@ function licencesOf(chunk) {
   return [readFileSync("core/LICENCES.txt", "utf8").trim(), ...parts].join("\n\n");
 }
 
-function oneFile() {
+function oneFile(page) {
   return {
     name: "one-file",
     enforce: "post",
@@ -34,12 +34,13 @@ function oneFile() {
       const code = script.replaceAll("</script", "<\\/script");
       const style = String(files.find((file) => file.fileName.endsWith(".css")).source).trim();
       const html = files.find((file) => file.fileName.endsWith(".html"));
-      const core = readFileSync("core/residua.wasm.gz").toString("base64");
+      const core = readFileSync(`core/${page}.wasm.gz`).toString("base64");
       const policy = [
         "default-src 'none'",
         `script-src ${hashOf(code)} 'wasm-unsafe-eval'`,
         `style-src ${hashOf(style)}`,
-        "img-src blob:",
+        // Pictures that are downloaded; the planning page computes beside what it shows.
+        page === "reader" ? "img-src blob:" : "worker-src blob:",
         "base-uri 'none'",
         "form-action 'none'",
       ].join("; ");
@@ -58,21 +59,24 @@ function oneFile() {
         text = text.replace(mark, () => part);
       }
       for (const name of Object.keys(bundle)) delete bundle[name];
-      this.emitFile({ type: "asset", fileName: "reader.html", source: text });
+      this.emitFile({ type: "asset", fileName: `${page}.html`, source: text });
     },
   };
 }
 
-export default defineConfig({
-  base: "./",
-  build: {
-    outDir: "dist",
-    emptyOutDir: true,
-    cssCodeSplit: false,
-    modulePreload: false,
-    target: "es2022",
-    reportCompressedSize: false,
-    rollupOptions: { input: "reader.html" },
-  },
-  plugins: [oneFile()],
+export default defineConfig(({ mode }) => {
+  const page = mode === "planner" ? "planner" : "reader";
+  return {
+    base: "./",
+    build: {
+      outDir: "dist",
+      emptyOutDir: false,
+      cssCodeSplit: false,
+      modulePreload: false,
+      target: "es2022",
+      reportCompressedSize: false,
+      rollupOptions: { input: `${page}.html` },
+    },
+    plugins: [oneFile(page)],
+  };
 });

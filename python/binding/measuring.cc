@@ -141,6 +141,8 @@ Measured ReleasePlan(const PlanFile& plan, const std::filesystem::path& folder,
   take("title", &told.title);
   take("description", &told.description);
   take("publisher", &told.publisher);
+  take("date", &told.date);
+  if (!told.date.empty()) AtPlace("date", [&] { CheckReleaseDate(told.date); });
   take("contact", &told.contact);
   take("licence", &told.licence);
   Measured measured;

@@ -458,6 +458,7 @@ class Plan:
         title: str = "",
         description: str = "",
         publisher: str = "",
+        date: str = "",
         contact: str = "",
         licence: str = "",
         allow_drops: bool = False,
@@ -486,6 +487,7 @@ class Plan:
             "title": title,
             "description": description,
             "publisher": publisher,
+            "date": date,
             "contact": contact,
             "licence": licence,
         }

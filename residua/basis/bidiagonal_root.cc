@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "residua/base/error.h"
+#include "residua/base/portable_math.h"
 
 namespace residua {
 namespace {
@@ -49,9 +50,9 @@ class EllipticFunctions {
     double next = angle;
     for (size_t k = kMeanSteps; k > 0; --k) {
       next = angle;
-      angle = (angle + std::asin(ratio_[k] * std::sin(angle))) / 2;
+      angle = (angle + PortableAsin(ratio_[k] * PortableSin(angle))) / 2;
     }
-    return {std::sin(angle), std::cos(angle), std::cos(angle) / std::cos(next - angle)};
+    return {PortableSin(angle), PortableCos(angle), PortableCos(angle) / PortableCos(next - angle)};
   }
 
  private:
@@ -85,7 +86,7 @@ BidiagonalRoot::BidiagonalRoot(VectorXd pivots, VectorXd below, VectorXd update,
   const EllipticFunctions functions(complement);
   const double period = functions.quarter_period();
   const auto num_terms =
-      static_cast<int>(std::ceil((std::log(most / least) + 3) * -std::log(kRootTolerance) /
+      static_cast<int>(std::ceil((PortableLog(most / least) + 3) * -PortableLog(kRootTolerance) /
                                  (2 * std::numbers::pi * std::numbers::pi)));
   const double scale = 2 * period / (std::numbers::pi * num_terms);
   for (int k = 0; k < num_terms; ++k) {

@@ -11,6 +11,14 @@ using Eigen::VectorXd;
 
 namespace {
 
+// Eigen splits products by the processor's caches, and the order of its sums follows from that.
+// With sizes that are common today, a plan does not depend on the machine.
+[[maybe_unused]] const bool kHasCacheSizes = [] {
+  constexpr std::ptrdiff_t kKilobyte = 1024;
+  Eigen::setCpuCacheSizes(32 * kKilobyte, 256 * kKilobyte, 2048 * kKilobyte);
+  return true;
+}();
+
 // Columns of a product that one thread computes at once.
 constexpr Eigen::Index kBlockColumns = 128;
 

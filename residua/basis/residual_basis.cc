@@ -170,7 +170,7 @@ std::vector<QueryVariance> ThinHull(const std::vector<QueryVariance>& hull, doub
     const double dx = (hull[last].residual - hull[first].residual) / wide;
     const double dy = (hull[last].constant - hull[first].constant) / high;
     size_t farthest = first;
-    double distance = tolerance * std::hypot(dx, dy);
+    double distance = tolerance * std::sqrt(dx * dx + dy * dy);
     for (size_t k = first + 1; k < last; ++k) {
       const double area = std::fabs((hull[k].residual - hull[first].residual) / wide * dy -
                                     (hull[k].constant - hull[first].constant) / high * dx);

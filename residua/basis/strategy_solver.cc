@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "residua/base/error.h"
+#include "residua/base/portable_math.h"
 #include "residua/base/stop.h"
 #include "residua/basis/accelerator.h"
 #include "residua/basis/dense_products.h"
@@ -151,7 +152,7 @@ void StrategySolver::Factor() {
 // Under kMax, eta must not move with the weights, or the dual would not be one function; where it
 // is negative it must not spoil definiteness.
 double StrategySolver::Eta(double trade_off) const {
-  return std::max(std::expm1(trade_off) / first_height_,
+  return std::max(PortableExpm1(trade_off) / first_height_,
                   kLeastDefiniteness / height_ - 1 / height_);
 }
 
@@ -326,7 +327,8 @@ Strategy StrategySolver::Solve(double trade_off, double tolerance, int max_itera
     log_lambda_ = known->second.log_lambda;
     log_weight_ = known->second.log_weight;
   } else if (max) {
-    const double widest = std::max(kWidestStart, std::log(static_cast<double>(log_weight_.size())));
+    const double widest =
+        std::max(kWidestStart, PortableLog(static_cast<double>(log_weight_.size())));
     log_weight_ = log_weight_.cwiseMax(log_weight_.maxCoeff() - widest);
   }
   Accelerator accelerator;
@@ -350,7 +352,7 @@ Strategy StrategySolver::Solve(double trade_off, double tolerance, int max_itera
     point << log_lambda_, log_weight_;
     VectorXd step(point.size());
     // Where the basis is orthogonal, a cell that no query sees beside the total costs nothing.
-    step.head(num_cells) = (at.diagonal / mean).array().max(std::exp(kLeastLogMultiplier)).log();
+    step.head(num_cells) = (at.diagonal / mean).array().max(PortableExp(kLeastLogMultiplier)).log();
     if (max) step.tail(log_weight_.size()) = (at.variance / weight_.dot(at.variance)).array().log();
     const double gap = at.upper_bound / at.lower_bound - 1;
     if (gap < best_gap) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "residua/base/error.h"
+#include "residua/base/portable_math.h"
 #include "residua/base/stop.h"
 #include "residua/basis/accelerator.h"
 
@@ -25,7 +26,7 @@ constexpr double kLeastPositive = 1e-6;
 // Queries of the same vertex are asked once more for the largest variance with this step.
 constexpr double kWeightStep = 0.7;
 
-double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double Sigmoid(double x) { return 1 / (1 + PortableExp(-x)); }
 
 }  // namespace
 
@@ -67,7 +68,7 @@ TreeSolver::TreeSolver(const Attribute& attribute, std::shared_ptr<const CellTre
       levels(node) = std::max(levels(node), below + 1);
     }
     scale(tree_->num_cells + node) += 1 / parallel;
-    logit_(node) = -std::log(levels(node));  // the same to every level
+    logit_(node) = -PortableLog(levels(node));  // the same to every level
   }
   height_ = 1 / scale(num_vertices - 1);
 }
@@ -185,7 +186,7 @@ void TreeSolver::Split(Evaluation* at) const {
 
 Strategy TreeSolver::Solve(double trade_off, double tolerance, int max_iterations) {
   const bool max = goal_ == StrategyGoal::kMax;
-  const double eta = std::max(std::expm1(trade_off) / height_, (kLeastPositive - 1) / height_);
+  const double eta = std::max(PortableExpm1(trade_off) / height_, (kLeastPositive - 1) / height_);
   const Index root = copies_.size() - 1;
   const Index num_inner = tree_->num_nodes() - 1;  // the root has its part in closed form
   Accelerator accelerator;

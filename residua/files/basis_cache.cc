@@ -21,6 +21,8 @@ std::string KeyOf(const SelectRequest& request) {
   json["basis"] = request.basis == BasisKind::kOblique ? "oblique" : "orthogonal";
   json["objective"] = ToString(request.objective);
   json["weights"] = ToString(request.objective.weighting);
+  json["replace_one"] = request.protection.neighbours == Protection::Neighbours::kReplaceOne;
+  json["max_rows"] = request.protection.max_rows;
   for (const Attribute& attribute : request.domain.attributes()) {
     Json groups = Json::array();
     for (const CellGroup& group : attribute.groups) groups.push_back(group.cells);

@@ -3,6 +3,7 @@
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
 #include "residua/base/number_text.h"
+#include "residua/base/shown_text.h"
 #include "residua/basis/query_matrix.h"
 #include "residua/data/database_url.h"
 #include "residua/data/null_values.h"
@@ -88,7 +89,8 @@ class SpecReader : TomlReader {
   }
 
   ReleaseText ReadReleaseText(const toml::table& table) const {
-    CheckKeys(table, "release", {"title", "description", "publisher", "contact", "licence"});
+    CheckKeys(table, "release",
+              {"title", "description", "publisher", "date", "contact", "licence"});
     ReleaseText text;
     const auto read = [&](const char* name, bool is_line, std::string* value) {
       const auto* node = table.get(name);
@@ -102,6 +104,11 @@ class SpecReader : TomlReader {
     read("title", true, &text.title);
     read("description", false, &text.description);
     read("publisher", true, &text.publisher);
+    if (const auto* node = table.get("date")) {
+      const auto day = node->value_exact<toml::date>();
+      text.date = day ? DayOf(*day) : String(*node, "release.date");
+      At(*node, "release.date", [&] { CheckReleaseDate(text.date); });
+    }
     read("contact", true, &text.contact);
     read("licence", true, &text.licence);
     return text;
@@ -311,12 +318,14 @@ class SpecReader : TomlReader {
     return dates;
   }
 
+  static std::string DayOf(const toml::date& date) {
+    return fmt::format("{:04}-{:02}-{:02}", date.year, date.month, date.day);
+  }
+
   // A date of TOML, or a string.
   int64_t ReadDay(const toml::node& node, const std::string& key) const {
     const auto date = node.value_exact<toml::date>();
-    const std::string text =
-        date ? fmt::format("{:04}-{:02}-{:02}", date->year, date->month, date->day)
-             : node.value_exact<std::string>().value_or("");
+    const std::string text = date ? DayOf(*date) : node.value_exact<std::string>().value_or("");
     if (const auto day = ParseDay(text)) return *day;
     FailAt(node, key, "must hold days such as \"2013-01-31\"");
   }
@@ -470,6 +479,15 @@ Spec ParseSpec(std::string_view text, const std::string& name) {
     Fail(ErrorKind::kBadInput, "{}: not valid TOML: {}",
          fmt::format("{}:{}", name, error.source().begin.line), error.description());
   }
+}
+
+void CheckReleaseDate(const std::string& date) {
+  // A month and a year are those of their first day.
+  for (const std::string_view rest : {"", "-01", "-01-01"}) {
+    if (ParseDay(date + std::string(rest))) return;
+  }
+  Fail(ErrorKind::kBadInput, "'{}' is not a date; write 2026-05-01, 2026-05 or 2026",
+       ShownText(date));
 }
 
 bool ParseCheck(std::string_view text) {

@@ -38,10 +38,15 @@ struct ReleaseText {
   std::string title;
   std::string description;
   std::string publisher;
+  std::string date = {};  // of the release, as its publisher states it: a day, a month or a year
   std::string contact;
   std::string licence;
   bool operator==(const ReleaseText&) const = default;
 };
+
+// Error{kBadInput} unless the text is a day, a month or a year: 2026-05-01, 2026-05, 2026. A date is
+// stated by the publisher: one that follows from data or clocks would tell something of the data.
+void CheckReleaseDate(const std::string& date);
 
 // The mark of an attribute whose cells were read from the data, as `check` in specs and plans.
 inline constexpr std::string_view kReadFromData = "read from the data";

@@ -38,6 +38,9 @@ RESIDUA_APPEND_CODES(uint8_t, uint64_t)
 RESIDUA_APPEND_CODES(uint16_t, uint16_t)
 RESIDUA_APPEND_CODES(uint16_t, uint32_t)
 RESIDUA_APPEND_CODES(uint16_t, uint64_t)
+RESIDUA_APPEND_CODES(uint32_t, uint16_t)
+RESIDUA_APPEND_CODES(uint32_t, uint32_t)
+RESIDUA_APPEND_CODES(uint32_t, uint64_t)
 #undef RESIDUA_APPEND_CODES
 
 // The cells of some rows, by Horner's rule along the attributes: index <- index * size + code.

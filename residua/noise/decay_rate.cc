@@ -24,32 +24,6 @@ Integer ScaledRate(const Rational& variance, int exponent, const Integer& ln2, u
 
 }  // namespace
 
-const Rational& MinDiscreteGaussianVariance() {
-  static const Rational least(1, 100);
-  return least;
-}
-
-const Rational& MaxDiscreteGaussianVariance() {
-  static const Rational most(Integer(1) << kLog2MaxVariance);
-  return most;
-}
-
-const Rational& MaxNarrowDiscreteGaussianVariance() {
-  static const Rational most(Integer(1) << kLog2MaxNarrowVariance);
-  return most;
-}
-
-void CheckDiscreteGaussianVariance(const Rational& variance) {
-  if (variance < MinDiscreteGaussianVariance()) {
-    Fail(ErrorKind::kBadInput, "variance: {:.6g} is below {:.6g}, the smallest discrete Gaussian",
-         variance.get_d(), MinDiscreteGaussianVariance().get_d());
-  }
-  if (variance > MaxDiscreteGaussianVariance()) {
-    Fail(ErrorKind::kTooLarge, "variance: {:.6g} is above 2^{}, the largest discrete Gaussian",
-         variance.get_d(), kLog2MaxVariance);
-  }
-}
-
 Ln2Enclosure EncloseLn2(unsigned bits) {
   // ln 2 = sum over k >= 1 of 1 / (k 2^k). Each of the `bits` terms kept is rounded down by less
   // than one unit, and those left out sum to less than one.

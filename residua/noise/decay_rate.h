@@ -5,20 +5,9 @@
 #include "residua/base/int128.h"
 #include "residua/base/rational.h"
 #include "residua/noise/exp2_fixed.h"
+#include "residua/noise/variance_limits.h"
 
 namespace residua {
-
-// The variances that the samplers accept. Below 1/100 a draw is 0 except with probability 2^-71;
-// above 2^126 the arithmetic below would need more limbs. Draws of 64 bits end at 2^112: there 2^63
-// is 128 standard deviations away, exceeded with probability below 2^-11000.
-inline constexpr unsigned kLog2MaxVariance = 126;
-inline constexpr unsigned kLog2MaxNarrowVariance = 112;
-const Rational& MinDiscreteGaussianVariance();
-const Rational& MaxDiscreteGaussianVariance();
-const Rational& MaxNarrowDiscreteGaussianVariance();
-
-// Error{kBadInput} below the least of them, Error{kTooLarge} above the largest.
-void CheckDiscreteGaussianVariance(const Rational& variance);
 
 // Integers `lower` / 2^`bits` < ln 2 < `upper` / 2^`bits`.
 struct Ln2Enclosure {

@@ -84,25 +84,41 @@ double LastThatHolds(double low, double high, const Holds& holds) {
   return std::bit_cast<double>(inside);
 }
 
-// The epsilon at which the curve is about `delta`, for a start: the secant method on the logarithm
-// of the curve, which is nearly straight, from the epsilon of zCDP on.
-double ApproximateEpsilon(double mu, double delta) {
-  const auto excess = [&](double epsilon) {
-    return std::log(GaussianDelta(mu, epsilon)) - std::log(delta);
-  };
-  double before = EpsilonFromZcdp(mu * mu / 2, delta);
-  double epsilon = 0.96 * before;
+// The curve in doubles, right to a few digits less than they have: for a start only.
+double ApproximateDelta(double mu, double epsilon) {
+  const auto normal_cdf = [](double x) { return std::erfc(-x / std::sqrt(2.0)) / 2; };
+  return normal_cdf(mu / 2 - epsilon / mu) - std::exp(epsilon) * normal_cdf(-mu / 2 - epsilon / mu);
+}
+
+// The x at which the logarithm of the curve is about that of `delta`, for a start: the secant
+// method, as the logarithm is nearly straight, from `before` and `x` on. Not a number, or a bad
+// start, where doubles cannot tell.
+template <typename Curve>
+double ApproximateRoot(double before, double x, double delta, const Curve& curve) {
+  const auto excess = [&](double at) { return std::log(curve(at)) - std::log(delta); };
   double excess_before = excess(before);
-  for (int step = 0; step < 10; ++step) {
-    const double now = excess(epsilon);
+  for (int step = 0; step < 20; ++step) {
+    const double now = excess(x);
     if (std::fabs(now) < 1e-14 || now == excess_before) break;
-    const double next = epsilon - now * (epsilon - before) / (now - excess_before);
+    const double next = x - now * (x - before) / (now - excess_before);
     if (!(next > 0) || !std::isfinite(next)) break;
-    before = epsilon;
+    before = x;
     excess_before = now;
-    epsilon = next;
+    x = next;
   }
-  return epsilon;
+  return x;
+}
+
+// LastThatHolds from 0 to `high`, where 0 holds and `high` does not: searched near `start` first.
+template <typename Holds>
+double LastThatHoldsNear(double start, double high, const Holds& holds) {
+  for (const double reach : {0x1p-50, 0x1p-46, 0x1p-36, 0x1p-20}) {
+    const double from = start * (1 - reach);
+    const double to = start * (1 + reach);
+    if (!(from > 0) || !(to < high)) break;
+    if (holds(from) && !holds(to)) return LastThatHolds(from, to, holds);
+  }
+  return LastThatHolds(0, high, holds);
 }
 
 // Beyond every mu and epsilon of a cost up to 1e100.
@@ -140,21 +156,20 @@ double EpsilonFromGaussian(double mu, double delta) {
     return std::numeric_limits<double>::infinity();
   }
   const auto is_below = [&](double epsilon) { return !DeltaIsAtMost(mu, epsilon, delta); };
-  // Mostly within some units of the last place of the start; all that is possible otherwise.
-  const double start = ApproximateEpsilon(mu, delta);
-  double low = start * (1 - 0x1p-46);
-  double high = start * (1 + 0x1p-46);
-  if (!(low > 0) || !(high < kLargestEpsilon) || !is_below(low) || is_below(high)) {
-    low = 0;
-    high = kLargestEpsilon;
-  }
-  const double below = LastThatHolds(low, high, is_below);
-  return std::nextafter(below, kLargestEpsilon);
+  const double from_zcdp = EpsilonFromZcdp(mu * mu / 2, delta);
+  const double start = ApproximateRoot(from_zcdp, 0.96 * from_zcdp, delta, [&](double epsilon) {
+    return ApproximateDelta(mu, epsilon);
+  });
+  return std::nextafter(LastThatHoldsNear(start, kLargestEpsilon, is_below), kLargestEpsilon);
 }
 
 double GaussianFromEpsilon(double epsilon, double delta) {
   if (!(epsilon >= 0) || !std::isfinite(epsilon) || !(delta > 0) || !(delta < 1)) return kNoNumber;
-  return LastThatHolds(0, kLargestMu, [&](double mu) { return DeltaIsAtMost(mu, epsilon, delta); });
+  const double from_zcdp = std::sqrt(2 * ZcdpFromEpsilon(epsilon, delta));
+  const double start = ApproximateRoot(from_zcdp, 1.02 * from_zcdp, delta,
+                                       [&](double mu) { return ApproximateDelta(mu, epsilon); });
+  return LastThatHoldsNear(start, kLargestMu,
+                           [&](double mu) { return DeltaIsAtMost(mu, epsilon, delta); });
 }
 
 std::optional<CurveError> ErrorOfIntegerNoise(const Integer& num_integers) {

@@ -11,11 +11,11 @@
 #include "residua/basis/basis_inverse.h"
 #include "residua/files/file.h"
 #include "residua/files/measurement_file.h"
-#include "residua/privacy/suspicion.h"
 #include "residua/release/attribute_words.h"
 #include "residua/release/page_template.h"
+#include "residua/release/page_text.h"
+#include "residua/release/privacy_facts.h"
 #include "residua/release/published_errors.h"
-#include "residua/release/warnings.h"
 #include "residua/select/combined_plan.h"
 #include "residua/text/choice_text.h"
 #include "residua/text/json_text.h"
@@ -110,42 +110,6 @@ std::string InBase64(std::string_view bytes) {
   return text;
 }
 
-// JSON that ends no element of the page, whatever its texts are.
-std::string InPage(const Json& json) {
-  std::string text;
-  for (const char c : ForgivingJsonLine(json)) {
-    if (c == '<') {
-      text += "\\u003c";
-    } else {
-      text += c;
-    }
-  }
-  return text;
-}
-
-std::string HtmlText(std::string_view text) {
-  std::string html;
-  for (const char c : text) {
-    switch (c) {
-      case '<':
-        html += "&lt;";
-        break;
-      case '>':
-        html += "&gt;";
-        break;
-      case '&':
-        html += "&amp;";
-        break;
-      case '"':
-        html += "&quot;";
-        break;
-      default:
-        html += c;
-    }
-  }
-  return html;
-}
-
 // The inverses of the plan's bases, so that the page's answers are this library's to the last
 // digit. They are left to the page where they are many: then its answers may differ in the last
 // digits.
@@ -229,23 +193,6 @@ Json AttributeFacts(const Attribute& attribute) {
   return facts;
 }
 
-Json PrivacyFacts(const Plan& plan) {
-  const Guarantee guarantee = GuaranteeOf(plan);
-  const Protection& protection = plan.protection;
-  return {{"replaceOne", protection.neighbours == Protection::Neighbours::kReplaceOne},
-          {"identifier", protection.identifier},
-          {"maxRows", protection.max_rows},
-          {"suspicion", PercentAbove(GrownSuspicion(0.5, guarantee.epsilon))},
-          {"isWeak", !(guarantee.epsilon <= kLargeEpsilon)},
-          {"epsilon", TextAbove(guarantee.epsilon)},
-          {"delta", DeltaText(guarantee.delta)},
-          {"deltaInWords", OneIn(guarantee.delta)},
-          {"rho", TextAbove(plan.pcost / 2)},
-          {"mu", guarantee.mu ? Json(TextAbove(*guarantee.mu)) : Json()},
-          {"neighbours", NeighboursInWords(protection)},
-          {"change", ChangeInWords(protection)}};
-}
-
 Json Facts(const PageRequest& request, const Plan& plan, const std::string& plan_digest,
            const PageWritten& written) {
   const ReleaseText& about = request.text;
@@ -256,6 +203,7 @@ Json Facts(const PageRequest& request, const Plan& plan, const std::string& plan
   return {{"title", about.title},
           {"description", about.description},
           {"publisher", about.publisher},
+          {"date", about.date},
           {"contact", about.contact},
           {"licence", about.licence},
           {"confidence", request.confidence},
@@ -270,22 +218,6 @@ Json Facts(const PageRequest& request, const Plan& plan, const std::string& plan
           {"leftOut", std::vector(written.left_out.begin(),
                                   written.left_out.begin() +
                                       std::min(std::ssize(written.left_out), kMaxNamed))}};
-}
-
-// The template with its two marks replaced, each of which it has once.
-std::string FilledTemplate(const std::string& title, const std::string& release) {
-  constexpr std::string_view kTitleMark = "<!-- residua:title -->";
-  constexpr std::string_view kReleaseMark = "<!-- residua:release -->";
-  const std::string_view page = ReaderPageTemplate();
-  const size_t title_at = page.find(kTitleMark);
-  const size_t release_at = page.find(kReleaseMark);
-  RESIDUA_CHECK(title_at < release_at && release_at < page.size());
-  std::string html(page.substr(0, title_at));
-  html += title;
-  html += page.substr(title_at + kTitleMark.size(), release_at - title_at - kTitleMark.size());
-  html += release;
-  html += page.substr(release_at + kReleaseMark.size());
-  return html;
 }
 
 // Small tables first: of two, the one with fewer values, then the one listed first. As a table has
@@ -353,10 +285,10 @@ PageWritten WritePage(const PageRequest& request) {
     const std::string data =
         InBase64(Compressed(Payload(plan_json, inverses, residuals, num_held)));
     const std::string html = FilledTemplate(
-        HtmlText(name), "<script type=\"application/json\" id=\"facts\">" +
-                            InPage(Facts(request, plan, plan_digest, written)) +
-                            "</script>\n<script type=\"text/plain\" id=\"release\">" + data +
-                            "</script>");
+        ReaderPageTemplate(), name,
+        "<script type=\"application/json\" id=\"facts\">" +
+            InPage(Facts(request, plan, plan_digest, written)) +
+            "</script>\n<script type=\"text/plain\" id=\"release\">" + data + "</script>");
     if (static_cast<int64_t>(html.size()) > request.max_bytes) continue;
     WriteFileAtomically(request.output, html);
     written.num_bytes = static_cast<int64_t>(html.size());

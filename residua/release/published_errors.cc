@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "residua/measure/measure.h"
-#include "residua/noise/decay_rate.h"
 #include "residua/noise/discrete_gaussian.h"
+#include "residua/noise/variance_limits.h"
 
 namespace residua {
 namespace {

@@ -38,6 +38,7 @@ std::string Heading(const ReleaseFacts& facts) {
     if (!value.empty()) text += fmt::format("- {}: {}\n", name, value);
   };
   line("Published by", about.publisher);
+  line("Date", about.date);
   line("Contact", about.contact);
   line("Licence", about.licence);
   if (text.back() != '\n' || text[text.size() - 2] != '\n') text += "\n";

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "residua/base/error.h"
+#include "residua/base/portable_math.h"
 #include "residua/basis/integer_basis.h"
 #include "residua/basis/strategy_solver.h"
 #include "residua/basis/tree_solver.h"
@@ -56,7 +57,7 @@ constexpr int kLargeScaleBits = 12;
 // Of the 127 bits of a measured integer, 31 are left to the number of rows.
 constexpr int kBitsForBases = 96;
 
-double Logit(double share) { return std::log(share / (1 - share)); }
+double Logit(double share) { return PortableLog(share / (1 - share)); }
 
 // Attributes with the same queries that share a basis.
 struct BasisType {
@@ -338,7 +339,7 @@ class Search {
         }
         if (!(by.rho > 0) || !(by.s > 0)) continue;  // the workload never asks for it
         const double rho = basis.privacy_cost * basis.mean.residual;
-        const double wanted = std::log((by.rho / rho) / (by.s / basis.mean.constant));
+        const double wanted = PortableLog((by.rho / rho) / (by.s / basis.mean.constant));
         const double imbalance = Logit(1 - basis.privacy_cost) - wanted;
         if (std::fabs(imbalance) > kBalanced) balanced = false;
         double slope = kFirstSlope;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "residua/base/error.h"
+#include "residua/base/portable_math.h"
 #include "residua/model/closure.h"
 #include "residua/model/symmetry.h"
 #include "residua/select/dense_bound.h"
@@ -237,14 +238,14 @@ class BoundSearch {
   void StartWeights() {
     log_weight_.clear();
     for (size_t j = 0; j < weights_.importance.size(); ++j) {
-      log_weight_.push_back(std::log(weights_.total_importance[j]));
+      log_weight_.push_back(PortableLog(weights_.total_importance[j]));
     }
   }
 
   // Of the weight that a table has by itself: shares of it are what the norm looks at.
   double LogUnit(size_t j) const {
-    return IsMax() ? std::log(weights_.importance[j])
-                   : std::log(weights_.total_importance[j]) / objective_.p;
+    return IsMax() ? PortableLog(weights_.importance[j])
+                   : PortableLog(weights_.total_importance[j]) / objective_.p;
   }
 
   std::vector<double> NormalisedWeights() {
@@ -257,7 +258,7 @@ class BoundSearch {
     }
     for (size_t j = 0; j < weight.size(); ++j) {
       log_weight_[j] = std::max(log_weight_[j], LogUnit(j) + largest_share + kLeastLogShare);
-      weight[j] = std::exp(log_weight_[j]);
+      weight[j] = PortableExp(log_weight_[j]);
     }
     double norm = 0;
     if (IsMax()) {
@@ -268,11 +269,11 @@ class BoundSearch {
       double scale = 0;
       std::vector<double> ratio(weight.size());
       for (size_t j = 0; j < weight.size(); ++j) {
-        ratio[j] = weight[j] / std::pow(weights_.total_importance[j], 1 / objective_.p);
+        ratio[j] = weight[j] / PortablePow(weights_.total_importance[j], 1 / objective_.p);
         scale = std::max(scale, ratio[j]);
       }
-      for (const double r : ratio) norm += std::pow(r / scale, q);
-      norm = scale * std::pow(norm, 1 / q);
+      for (const double r : ratio) norm += PortablePow(r / scale, q);
+      norm = scale * PortablePow(norm, 1 / q);
     }
     for (double& w : weight) w /= norm;
     return weight;
@@ -318,7 +319,7 @@ class BoundSearch {
       if (IsMax()) {
         if (largest <= bound * (1 + kAscentTolerance)) break;
         for (size_t j = 0; j < variance.size(); ++j) {
-          log_weight_[j] += kExponent * std::log(variance[j] * weights_.importance[j] / bound);
+          log_weight_[j] += kExponent * PortableLog(variance[j] * weights_.importance[j] / bound);
         }
       } else {
         // Towards the gradient of the loss, total_importance_j v_j^(p-1), and the less far the
@@ -326,8 +327,8 @@ class BoundSearch {
         const double damping = 1 / (1 + 0.6 * (objective_.p - 1));
         std::vector<double> target(variance.size());
         for (size_t j = 0; j < variance.size(); ++j) {
-          target[j] =
-              std::log(weights_.total_importance[j]) + (objective_.p - 1) * std::log(variance[j]);
+          target[j] = PortableLog(weights_.total_importance[j]) +
+                      (objective_.p - 1) * PortableLog(variance[j]);
         }
         const double shift = *std::max_element(target.begin(), target.end());
         double most = 0;
@@ -355,7 +356,7 @@ class BoundSearch {
     }
     std::vector<double> weight = IsMax() ? weights_.importance : weights_.total_importance;
     const double p = IsLinear() || IsMax() ? 1 : objective_.p;
-    for (size_t j = 0; j < weight.size(); ++j) weight[j] /= std::pow(weights_.num_tables[j], p);
+    for (size_t j = 0; j < weight.size(); ++j) weight[j] /= PortablePow(weights_.num_tables[j], p);
     const double margin = 1 - Margin(splits);
     if (IsLinear()) return margin * MinimizeSum(matrix, cost, weight, 1).lower_bound;
     if (IsMax()) return margin * MinimizeMax(matrix, cost, weight, 1, {}).lower_bound;

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "residua/base/error.h"
+#include "residua/base/portable_math.h"
 #include "residua/basis/dense_products.h"
 #include "residua/basis/orthogonal_factors.h"
 #include "residua/model/closure.h"
@@ -144,8 +145,8 @@ Representation Represent(const Diagram& diagram, int num_rows, int most,
     while (static_cast<int>(representation.begin.size()) <= taken - diagram.below()) {
       representation.begin.push_back(static_cast<int>(r));
     }
-    scale(r) = std::pow(split.second, to.a + to.b - to.c) *
-               std::pow(split.third, diagram.num_boxes - to.a - to.b);
+    scale(r) = PortablePow(split.second, to.a + to.b - to.c) *
+               PortablePow(split.third, diagram.num_boxes - to.a - to.b);
     for (Index s = 0; s < size; ++s) {
       const GelfandPattern& from = basis[static_cast<size_t>(s)];
       linked(r, s) = LinkEntry(from, to, split.link);
@@ -300,7 +301,7 @@ double SymmetricBlocks::Evaluate(const std::vector<AttributeSplit>& split_of_cla
   double all_absent = 1;
   for (size_t c = 0; c < split_of_class.size(); ++c) {
     all_absent *=
-        std::pow(split_of_class[c].corner, static_cast<double>(classes_->members[c].size()));
+        PortablePow(split_of_class[c].corner, static_cast<double>(classes_->members[c].size()));
   }
   std::map<std::tuple<size_t, int, int, int>, Representation> known;
   const auto represent = [&](size_t i, const Diagram& diagram) -> const Representation* {

@@ -61,11 +61,13 @@ TEST_F(PageTest, TextsEndNoElement) {
   PageRequest request{"m.parquet", "a.html"};
   request.text.title = "</title><script>alert(1)</script>";
   request.text.publisher = "</script><script>alert(2)</script>";
+  request.text.date = "2026-05";
   WritePage(request);
   const std::string html = ReadFile("a.html");
   EXPECT_EQ(html.find("alert(1)</script></title>"), std::string::npos);
   EXPECT_EQ(html.find("<script>alert"), std::string::npos);
   EXPECT_EQ(FactsOf(html).at("publisher"), request.text.publisher);
+  EXPECT_EQ(FactsOf(html).at("date"), request.text.date);
 }
 
 TEST_F(PageTest, LargestTablesAreLeftOutAndNamed) {

@@ -118,10 +118,11 @@ TEST(SummaryTest, SaysHowColumnsAreCalledAndTextsWereRead) {
 }
 
 TEST(SummaryTest, SaysWhatThePublisherSays) {
-  const std::string text =
-      SummaryAt(BudgetFromRho(1), {}, {"People of 2020", "A survey.", "The office", "a@b", "CC0"});
+  const std::string text = SummaryAt(
+      BudgetFromRho(1), {}, {"People of 2020", "A survey.", "The office", "2021-05", "a@b", "CC0"});
   EXPECT_EQ(text.rfind("# People of 2020\n\nA survey.\n\n- Published by: The office\n"
-                       "- Contact: a@b\n- Licence: CC0\n\n**In short:** 4 tables of counts, with "
+                       "- Date: 2021-05\n- Contact: a@b\n- Licence: CC0\n\n**In short:** 4 tables "
+                       "of counts, with "
                        "random noise added "
                        "to every count. From this release, a suspicion of 50 % that the data "
                        "includes a certain row can grow to at most 99.99 %. A typical count is off "

@@ -1,5 +1,5 @@
-// What the core's sources refer to and the page's build has in another form: OpenSSL's digest, the
-// sampler's limits, and files, of which a page has none.
+// What the core's sources refer to and a page's build has in another form: OpenSSL's digest, and
+// files, which a page does not write.
 
 #include <array>
 #include <bit>
@@ -10,8 +10,6 @@
 #include "residua/base/error.h"
 #include "residua/files/digest.h"
 #include "residua/files/file.h"
-#include "residua/files/spec.h"
-#include "residua/noise/decay_rate.h"
 
 namespace residua {
 namespace {
@@ -75,20 +73,6 @@ std::string Sha256(std::string_view text) {
   std::string hex = "sha256:";
   for (const uint32_t word : state) hex += fmt::format("{:08x}", word);
   return hex;
-}
-
-// The page draws no noise: every variance that is one will do.
-void CheckDiscreteGaussianVariance(const Rational& variance) {
-  if (!(variance > 0)) Fail(ErrorKind::kBadInput, "a noise variance must be above 0");
-}
-
-// Marks an attribute whose cells were read from the data; what was measured has none.
-bool ParseCheck(std::string_view) {
-  Fail(ErrorKind::kRefused, "the plan's attributes were read from the data");
-}
-
-std::string ReadFile(const std::filesystem::path&) {
-  Fail(ErrorKind::kIo, "a page reads no files");
 }
 
 void WriteFileAtomically(const std::filesystem::path&, std::string_view) {

@@ -1,4 +1,4 @@
-// Files made in the page: numbers as CSV, pictures as SVG and PNG.
+// Files made in the page: numbers as CSV, pictures as SVG and PNG, specs.
 
 import type { ShownTable } from "./shown_table";
 import { element } from "./dom";
@@ -10,6 +10,10 @@ function save(blob: Blob, name: string): void {
   link.click();
   link.remove();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
+export function saveText(text: string, name: string, type: string): void {
+  save(new Blob([text], { type }), name);
 }
 
 const field = (text: string): string =>
@@ -26,7 +30,7 @@ export function csvOf(table: ShownTable): string {
 }
 
 export function saveCsv(table: ShownTable): void {
-  save(new Blob([csvOf(table)], { type: "text/csv" }), `${table.fileName}.csv`);
+  saveText(csvOf(table), `${table.fileName}.csv`, "text/csv");
 }
 
 // A picture that needs no style of this page.
@@ -56,7 +60,7 @@ export function standaloneSvg(chart: SVGSVGElement): string {
 }
 
 export function saveSvg(chart: SVGSVGElement, name: string): void {
-  save(new Blob([standaloneSvg(chart)], { type: "image/svg+xml" }), `${name}.svg`);
+  saveText(standaloneSvg(chart), `${name}.svg`, "image/svg+xml");
 }
 
 export async function savePng(chart: SVGSVGElement, name: string): Promise<void> {

@@ -36,6 +36,7 @@ export interface Facts {
   title: string;
   description: string;
   publisher: string;
+  date: string;
   contact: string;
   licence: string;
   confidence: number;

@@ -8,6 +8,7 @@ import { element, marked, snippet } from "./dom";
 import { readFacts } from "./facts";
 import type { Facts } from "./facts";
 import { kUnreliable, Numbers } from "./format";
+import { languageChoice } from "./languages";
 import { questionsSection } from "./questions";
 import { tablesSection } from "./tables";
 import type { Context } from "./tables";
@@ -25,6 +26,7 @@ const card = (title: string, ...children: HTMLElement[]): HTMLElement =>
 function overview(facts: Facts, texts: Texts, numbers: Numbers): HTMLElement {
   const about: [string, string][] = [
     [texts.publishedBy, facts.publisher],
+    [texts.date, facts.date],
     [texts.contact, facts.contact],
     [texts.licence, facts.licence],
     [texts.contents, texts.contentsValue(facts.numTables, facts.attributes.length)],
@@ -128,30 +130,16 @@ function header(
   language: Language,
   onLanguage: (language: Language) => void,
 ): HTMLElement {
-  const languages = element("div", {
-    class: "languages",
-    role: "group",
-    "aria-label": texts.language,
-  });
-  for (const other of Object.keys(allTexts) as Language[]) {
-    languages.append(
-      element(
-        "button",
-        {
-          type: "button",
-          lang: other,
-          "aria-pressed": String(other === language),
-          click: () => onLanguage(other),
-        },
-        allTexts[other].languageName,
-      ),
-    );
-  }
   return element(
     "header",
     {},
     element("a", { class: "skip", href: "#tables-title" }, texts.skip),
-    element("div", { class: "bar" }, element("h1", { dir: "auto" }, title), languages),
+    element(
+      "div",
+      { class: "bar" },
+      element("h1", { dir: "auto" }, title),
+      languageChoice(language, onLanguage),
+    ),
     element(
       "nav",
       { "aria-label": texts.contents },

@@ -27,6 +27,12 @@ function listed(items: string[], last: string): string {
     : `${items.slice(0, -1).join(", ")} ${last} ${items[items.length - 1]}`;
 }
 
+// Publisher (date): title.
+function citedSource(facts: Facts, title: string): string {
+  const date = facts.date === "" ? "" : ` (${facts.date})`;
+  return facts.publisher === "" ? `${title}${date}` : `${facts.publisher}${date}: ${title}`;
+}
+
 const counted = (count: number, noun: string): string =>
   `${count} ${noun}${count === 1 ? "" : "s"}`;
 
@@ -52,6 +58,7 @@ const en = {
   failed: (message: string): string =>
     `This page could not be started: ${message}. A current version of Chrome, Edge, Firefox or Safari is needed.`,
   publishedBy: "Published by",
+  date: "Date",
   contact: "Contact",
   licence: "Licence",
   contents: "Contents",
@@ -206,7 +213,7 @@ const en = {
 
   citeTitle: "How to cite",
   cite: (facts: Facts, title: string): string =>
-    `${facts.publisher === "" ? "" : `${facts.publisher}: `}${title}. (${facts.privacy.epsilon}, ${facts.privacy.delta})-differential privacy (${facts.privacy.rho}-zCDP), ${facts.privacy.change}; discrete Gaussian noise; residua ${facts.version}. Plan ${facts.planDigest}.`,
+    `${citedSource(facts, title)}. (${facts.privacy.epsilon}, ${facts.privacy.delta})-differential privacy (${facts.privacy.rho}-zCDP), ${facts.privacy.change}; discrete Gaussian noise; residua ${facts.version}. Plan ${facts.planDigest}.`,
   citeView:
     "Each table and each question of this page has its own address: copy it from the address bar, or with the button below the table.",
   loadTitle: "How to load the tables",
@@ -245,6 +252,7 @@ const de: Texts = {
   failed: (message) =>
     `Diese Seite konnte nicht gestartet werden: ${message}. Sie braucht eine aktuelle Version von Chrome, Edge, Firefox oder Safari.`,
   publishedBy: "Herausgegeben von",
+  date: "Datum",
   contact: "Kontakt",
   licence: "Lizenz",
   contents: "Inhalt",
@@ -458,7 +466,7 @@ const de: Texts = {
 
   citeTitle: "Wie zitiert wird",
   cite: (facts, title) =>
-    `${facts.publisher === "" ? "" : `${facts.publisher}: `}${title}. (${facts.privacy.epsilon}, ${facts.privacy.delta})-Differential Privacy (${facts.privacy.rho}-zCDP), ${facts.privacy.change}; discrete Gaussian noise; residua ${facts.version}. Plan ${facts.planDigest}.`,
+    `${citedSource(facts, title)}. (${facts.privacy.epsilon}, ${facts.privacy.delta})-Differential Privacy (${facts.privacy.rho}-zCDP), ${facts.privacy.change}; discrete Gaussian noise; residua ${facts.version}. Plan ${facts.planDigest}.`,
   citeView:
     "Jede Tabelle und jede Frage dieser Seite hat eine eigene Adresse: Kopieren Sie sie aus der Adresszeile oder mit dem Knopf unter der Tabelle.",
   loadTitle: "Wie die Tabellen geladen werden",

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { openPage, startBrowser } from "./browser.js";
+import { lowContrasts, openPage, startBrowser, unnamedControls } from "./browser.js";
 import {
   makeRelease,
   parseCsv,
@@ -382,35 +382,6 @@ test("a release of 21 million cells opens", async () => {
   await close();
 });
 
-// The contrast of WCAG 2 of a text against what is behind it.
-function lowContrasts() {
-  const channels = (colour) => (colour.match(/[\d.]+/g) ?? []).map(Number);
-  const luminance = (colour) => {
-    const [r, g, b] = channels(colour).map((c) => {
-      const part = c / 255;
-      return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
-    });
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const low = [];
-  for (const element of document.querySelectorAll("#page *:not(svg *)")) {
-    const hasText = [...element.childNodes].some((n) => n.nodeType === 3 && n.data.trim() !== "");
-    if (!hasText || element.closest(".skip")) continue;
-    let behind = element;
-    let ground = "rgba(0, 0, 0, 0)";
-    while (behind !== null && channels(ground)[3] === 0) {
-      ground = getComputedStyle(behind).backgroundColor;
-      behind = behind.parentElement;
-    }
-    const [light, dark] = [getComputedStyle(element).color, ground]
-      .map(luminance)
-      .sort((a, b) => b - a);
-    const contrast = (light + 0.05) / (dark + 0.05);
-    if (contrast < 4.5) low.push(`${element.tagName} ${element.className} ${contrast.toFixed(2)}`);
-  }
-  return low;
-}
-
 test("contrast, names and the keyboard are as readers need them", async () => {
   for (const colorScheme of ["light", "dark"]) {
     const { page, close } = await openPage(browser, index(), {
@@ -422,15 +393,7 @@ test("contrast, names and the keyboard are as readers need them", async () => {
   }
   const { page, close } = await openPage(browser, index(), { hash: "#table=sex" });
   // Every control has a name, every picture too, and the numbers beside it are a table.
-  const unnamed = await page.$$eval("select, input, button, svg[role=img]", (all) =>
-    all
-      .filter(
-        (one) =>
-          !(one.labels?.length > 0 || one.textContent.trim() || one.getAttribute("aria-label")),
-      )
-      .map((one) => one.outerHTML.slice(0, 80)),
-  );
-  assert.deepEqual(unnamed, []);
+  assert.deepEqual(await unnamedControls(page), []);
   assert.equal(await page.getByRole("img").count(), 1);
   assert.match(await page.getByRole("img").getAttribute("aria-label"), /sex\. 2 answers/);
   assert.equal(await page.getByRole("table").count(), 2);

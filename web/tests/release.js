@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
-const program = resolve(process.env.RESIDUA ?? "../build/release/residua");
+export const program = resolve(process.env.RESIDUA ?? "../build/release/residua");
 
 export function residua(...args) {
   return execFileSync(program, args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
@@ -60,6 +60,7 @@ export function peopleRelease() {
 title = "People of five districts"
 description = "A made-up table."
 publisher = "Office for Tests"
+date = 2026-05-01
 contact = "tests@example.org"
 licence = "CC BY 4.0"
 [data]

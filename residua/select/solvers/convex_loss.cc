@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "residua/base/error.h"
+#include "residua/base/portable_math.h"
 #include "residua/base/stop.h"
 #include "residua/select/solvers/linear_noise.h"
 
@@ -79,7 +80,7 @@ NoiseSolution MinimizeConvex(const VarianceMatrix& matrix, std::span<const doubl
       if (step < 1e-12) return solution;
       double spent = 0;
       for (size_t i = 0; i < num_columns; ++i) {
-        trial[i] = noise[i] * std::pow(target[i] / noise[i], step);
+        trial[i] = noise[i] * PortablePow(target[i] / noise[i], step);
         spent += cost[i] / trial[i];
       }
       // The cost is convex in y, so that this never raises the noise above what is known already.
@@ -106,14 +107,14 @@ RowLoss PNormLoss(std::vector<double> weight, double p) {
     const double scale = *std::max_element(variance.begin(), variance.end());
     double sum = 0;
     for (size_t j = 0; j < variance.size(); ++j) {
-      const double power = weight[j] * std::pow(variance[j] / scale, p - 1);
+      const double power = weight[j] * PortablePow(variance[j] / scale, p - 1);
       gradient[j] = power;
       sum += power * variance[j] / scale;
     }
     // d/dv_j (sum)^(1/p) = (sum)^(1/p - 1) weight_j v_j^(p-1)
-    const double factor = std::pow(sum, 1 / p - 1);
+    const double factor = PortablePow(sum, 1 / p - 1);
     for (double& g : gradient) g *= factor;
-    return scale * std::pow(sum, 1 / p);
+    return scale * PortablePow(sum, 1 / p);
   };
 }
 

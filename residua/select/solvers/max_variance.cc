@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "residua/base/error.h"
+#include "residua/base/portable_math.h"
 #include "residua/base/stop.h"
 #include "residua/select/solvers/linear_noise.h"
 
@@ -54,7 +55,7 @@ class DualAscent {
     Normalise(&point->log_dual);
     const size_t num_rows = weight_.size();
     for (size_t j = 0; j < num_rows; ++j) {
-      row_demand_[j] = std::exp(point->log_dual[j]) * weight_[j];
+      row_demand_[j] = PortableExp(point->log_dual[j]) * weight_[j];
     }
     MultiplyTransposed(matrix_, row_demand_, demand_);
     point->bound = SolveLinear(cost_, demand_, budget_, noise_, prior_);
@@ -64,7 +65,7 @@ class DualAscent {
     for (size_t j = 0; j < num_rows; ++j) {
       const double variance = point->log_ratio[j] * weight_[j];
       loss = std::max(loss, variance);
-      point->log_ratio[j] = std::log(variance / point->bound);
+      point->log_ratio[j] = PortableLog(variance / point->bound);
     }
     RESIDUA_CHECK(std::isfinite(loss));
     if (loss < best_.loss) {
@@ -84,9 +85,9 @@ class DualAscent {
   static void Normalise(std::vector<double>* log_dual) {
     const double largest = *std::max_element(log_dual->begin(), log_dual->end());
     double total = 0;
-    for (const double value : *log_dual) total += std::exp(value - largest);
-    const double shift = largest + std::log(total);
-    for (double& value : *log_dual) value = std::max(value - shift, std::log(kLeastDualWeight));
+    for (const double value : *log_dual) total += PortableExp(value - largest);
+    const double shift = largest + PortableLog(total);
+    for (double& value : *log_dual) value = std::max(value - shift, PortableLog(kLeastDualWeight));
   }
 
   const VarianceMatrix& matrix_;
@@ -119,7 +120,7 @@ std::vector<double> DrawOut(const DualAscent::Point& from, const DualAscent::Poi
   for (size_t j = 0; j < num_rows; ++j) {
     const double r = next.log_dual[j] - from.log_dual[j];
     const double v = last[j] - next.log_dual[j] - r;
-    const double w = std::exp(next.log_dual[j]);
+    const double w = PortableExp(next.log_dual[j]);
     r2 += w * r * r;
     v2 += w * v * v;
   }

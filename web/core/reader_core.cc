@@ -1,12 +1,12 @@
-// The page's door to residua's core. A call takes JSON and returns JSON; the numbers of a table are
-// left in memory as doubles, and the answer says where.
+// What the reader's page asks of residua's core. The numbers of a table are left in memory as
+// doubles, and the answer says where.
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,7 +14,9 @@
 
 #include "residua/base/error.h"
 #include "residua/basis/basis_inverse.h"
+#include "residua/files/file.h"
 #include "residua/files/plan_file.h"
+#include "residua/files/spec.h"
 #include "residua/reconstruct/estimate.h"
 #include "residua/reconstruct/query_answer.h"
 #include "residua/reconstruct/residual_index.h"
@@ -22,11 +24,10 @@
 #include "residua/reconstruct/table_reconstruction.h"
 #include "residua/text/choice_text.h"
 #include "residua/text/question_text.h"
+#include "web/core/door.h"
 
 namespace residua {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // What a page holds of a release: the plan and the noisy values.
 struct PageRelease {
@@ -37,7 +38,6 @@ struct PageRelease {
 };
 
 std::unique_ptr<PageRelease> release;
-std::string answer;                // of the last call
 std::vector<double> table_values;  // estimates, standard deviations, lower and upper ends
 
 const PageRelease& Loaded() {
@@ -242,6 +242,17 @@ Json Compare(const Json& request) {
   return json;
 }
 
+}  // namespace
+
+// Marks an attribute whose cells were read from the data; what was measured has none.
+bool ParseCheck(std::string_view) {
+  Fail(ErrorKind::kRefused, "the plan's attributes were read from the data");
+}
+
+std::string ReadFile(const std::filesystem::path&) {
+  Fail(ErrorKind::kIo, "a page reads no files");
+}
+
 Json Call(const Json& request, const uint8_t* bytes, size_t num_bytes) {
   const auto what = request.at("do").get<std::string>();
   if (what == "load") return Load(request, bytes, num_bytes);
@@ -252,30 +263,4 @@ Json Call(const Json& request, const uint8_t* bytes, size_t num_bytes) {
   Fail(ErrorKind::kBadInput, "'{}' is not a call", what);
 }
 
-}  // namespace
 }  // namespace residua
-
-extern "C" {
-
-__attribute__((export_name("residua_alloc"))) void* residua_alloc(size_t size) {
-  return std::malloc(size);
-}
-
-__attribute__((export_name("residua_free"))) void residua_free(void* memory) { std::free(memory); }
-
-// The answer is {"ok": ...} or {"error": "..."}; it lives until the next call.
-__attribute__((export_name("residua_call"))) const char* residua_call(const char* request,
-                                                                      size_t length,
-                                                                      const uint8_t* bytes,
-                                                                      size_t num_bytes) {
-  using residua::Json;
-  Json result;
-  try {
-    result["ok"] = residua::Call(Json::parse(std::string_view(request, length)), bytes, num_bytes);
-  } catch (const std::exception& error) {
-    result = {{"error", residua::MessageOf(error)}};
-  }
-  residua::answer = result.dump(-1, ' ', false, Json::error_handler_t::replace);
-  return residua::answer.c_str();
-}
-}

@@ -1,0 +1,4 @@
+declare module "*?worker&inline" {
+  const MadeWorker: new () => Worker;
+  export default MadeWorker;
+}
