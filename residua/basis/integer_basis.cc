@@ -53,8 +53,10 @@ int BitsOf(double value) { return static_cast<int>(std::ceil(std::log2(value)));
 }  // namespace
 
 MatrixXd FactorBasis(const MatrixXd& gram, const VectorXd& constant) {
+  // The first of those that are the largest but for rounding: mirrored queries have two.
+  const double nearly_largest = constant.cwiseAbs().maxCoeff() * (1 - 1e-9);
   Index last = 0;
-  constant.cwiseAbs().maxCoeff(&last);
+  while (!(std::fabs(constant(last)) >= nearly_largest)) ++last;
   const Index n = gram.rows();
   std::vector<Index> kept;
   for (Index k = 0; k < n; ++k) {

@@ -37,9 +37,8 @@ std::string CodesOfRow(std::span<const CodeColumn* const> columns, size_t row) {
   std::string codes;
   for (const CodeColumn* column : columns) {
     const auto code =
-        std::visit([&](const auto& of_rows) { return uint16_t{of_rows[row]}; }, *column);
-    codes.push_back(static_cast<char>(code & 0xff));
-    codes.push_back(static_cast<char>(code >> 8));
+        std::visit([&](const auto& of_rows) { return uint32_t{of_rows[row]}; }, *column);
+    for (const int shift : {0, 8, 16, 24}) codes.push_back(static_cast<char>(code >> shift & 0xff));
   }
   return codes;
 }

@@ -61,9 +61,10 @@ void CheckCanBeListed(int64_t count) {
        kMostListed);
 }
 
+// At most one more than can be listed.
 int64_t NumSets(const AttributeClasses& classes, const std::vector<int>& orbit) {
   const Integer size = OrbitSize(classes, orbit);
-  return size.fits_slong_p() ? size.get_si() : std::numeric_limits<int64_t>::max();
+  return size <= ToInteger(kMostListed) ? size.get_si() : kMostListed + 1;
 }
 
 // The orbits of the common classes within an orbit of a part's.
@@ -267,10 +268,11 @@ class CombinedWorkload {
       for (const WeightedMarginal& table : part.workload.marginals) List(table);
       return;
     }
-    for (const auto& [orbit, weight] : kept) {
-      num_listed_ += NumSets(plan_.classes, orbit);
+    for (const auto& item : kept) {
+      num_listed_ += NumSets(plan_.classes, item.first);
       CheckCanBeListed(num_listed_);
-      ForEachMember(plan_.classes, orbit, [&](const AttributeSet& set) { List({set, weight}); });
+      ForEachMember(plan_.classes, item.first,
+                    [&](const AttributeSet& set) { List({set, item.second}); });
     }
   }
 

@@ -33,8 +33,8 @@ void WriteValues(const std::string& name, const PlanFile& plan, int64_t value) {
   MeasurementWriter writer(name, plan);
   for (const AttributeSet& set : MeasuredSets(plan.plan)) {
     const auto size = static_cast<size_t>(NumCellsInMemory(plan.plan.domain, set));
-    writer.Write({set, std::vector<int64_t>(size, value), IntegerNoiseVariance(plan.plan, set),
-                  ScaleBits(plan.plan, set)});
+    writer.Write(NoisyResidual{set, std::vector<int64_t>(size, value),
+                               IntegerNoiseVariance(plan.plan, set), ScaleBits(plan.plan, set)});
   }
   writer.Finish();
 }

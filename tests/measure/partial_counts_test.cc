@@ -78,18 +78,17 @@ TEST_F(PartialCountsTest, TheSumsAreTheCountsOfAllRows) {
   EXPECT_EQ(summed.rows.num_rows(), 25001);
   EXPECT_EQ(summed.tallies, (std::vector<int64_t>{0 + 1 + 2 + 3, 4 * 7}));
   int64_t num_marginals = 0;
-  CountMarginalBatches(
-      std::move(summed.rows), job_.options, [&](std::vector<TrueMarginal>&& batch) {
-        for (const TrueMarginal& marginal : batch) {
-          ++num_marginals;
-          std::vector<int64_t> sums(static_cast<size_t>(marginal.num_cells()), 0);
-          for (const EncodedTable& part : parts) {
-            const auto cells = oracle::NaiveMarginal(part, domain_, marginal.attributes());
-            for (size_t c = 0; c < sums.size(); ++c) sums[c] += cells[c];
-          }
-          EXPECT_EQ(TrueCounts::Cells(marginal), sums) << SetName(domain_, marginal.attributes());
-        }
-      });
+  CountMarginalBatches(summed.rows, job_.options, [&](std::vector<TrueMarginal>&& batch) {
+    for (const TrueMarginal& marginal : batch) {
+      ++num_marginals;
+      std::vector<int64_t> sums(static_cast<size_t>(marginal.num_cells()), 0);
+      for (const EncodedTable& part : parts) {
+        const auto cells = oracle::NaiveMarginal(part, domain_, marginal.attributes());
+        for (size_t c = 0; c < sums.size(); ++c) sums[c] += cells[c];
+      }
+      EXPECT_EQ(TrueCounts::Cells(marginal), sums) << SetName(domain_, marginal.attributes());
+    }
+  });
   EXPECT_EQ(num_marginals, std::ssize(job_.sets));
 }
 

@@ -112,6 +112,13 @@ inline uint64_t mpz_fdiv_ui(mpz_srcptr number, uint64_t divisor) {
   if (rest < 0) rest += divisor;
   return static_cast<uint64_t>(rest);
 }
+// The quotient, rounded down; the divisor is positive.
+inline void mpz_fdiv_q(mpz_ptr out, mpz_srcptr number, mpz_srcptr divisor) {
+  residua_page::Whole quotient;
+  residua_page::Whole rest;
+  boost::multiprecision::divide_qr(number->value(), divisor->value(), quotient, rest);
+  out->value() = rest < 0 ? residua_page::Whole(quotient - 1) : quotient;
+}
 // The quotient, rounded up; the divisor is positive.
 inline void mpz_cdiv_q(mpz_ptr out, mpz_srcptr number, mpz_srcptr divisor) {
   residua_page::Whole quotient;
