@@ -271,8 +271,9 @@ class CombinedWorkload {
     for (const auto& item : kept) {
       num_listed_ += NumSets(plan_.classes, item.first);
       CheckCanBeListed(num_listed_);
-      ForEachMember(plan_.classes, item.first,
-                    [&](const AttributeSet& set) { List({set, item.second}); });
+      ForEachMember(plan_.classes, item.first, [&](const AttributeSet& set) {
+        List({set, item.second});
+      });
     }
   }
 

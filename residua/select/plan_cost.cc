@@ -124,9 +124,7 @@ constexpr long kTau2Parts = 1'000'000;
 
 }  // namespace
 
-int64_t NumResidualRows(const ResidualBasis& basis) {
-  return NumRowsOf(basis.matrix, basis.size);
-}
+int64_t NumResidualRows(const ResidualBasis& basis) { return NumRowsOf(basis.matrix, basis.size); }
 
 Integer NumMeasuredIntegers(const MechanismOrbits& mechanisms) {
   Integer sum = 0;
