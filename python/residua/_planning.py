@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, Unpack
 
 import numpy as np
@@ -65,7 +65,8 @@ def plan(
         raise _residua.InputError(f"loss: expected a function, found {loss!r}")
     checked = None if loss is None else _ConvexLoss(loss)
     chosen = text(basis, "basis"), number(tolerance, "tolerance")
-    earlier = [after] if isinstance(after, Release) else list(after)
+    several = after if isinstance(after, Iterable) else [after]
+    earlier = [after] if isinstance(after, Release) else list(several)
     if not all(isinstance(release, Release) for release in earlier):
         raise _residua.InputError("after: expected a residua.Release, or several")
     if earlier and loss is not None:
