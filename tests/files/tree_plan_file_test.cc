@@ -1,0 +1,102 @@
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "residua/base/error.h"
+#include "residua/files/digest.h"
+#include "residua/files/plan_file.h"
+#include "residua/select/plan_cost.h"
+#include "residua/select/select.h"
+#include "tests/basis/tree_examples.h"
+
+namespace residua {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// `num_groups` of different sizes: more than 400 blocks are kept as a tree of groups.
+PlanFile TreePlanFile(int num_groups) {
+  std::vector<int64_t> sizes;
+  for (int k = 0; k < num_groups; ++k) sizes.push_back(2 + k % 7 * 3);
+  Attribute place = TwoLevels(sizes, 2);
+  place.name = "place";
+  const std::vector<Attribute> attributes = {place, {.name = "sex", .size = 3}};
+  return {
+      Select({Domain(attributes), {{{MarginalRule::Kind::kUpTo, 2}}, {}}, {}, BudgetFromPcost(1)}),
+      {}};
+}
+
+// What reading and verifying a changed plan says; its digest fits, as a forger would make it.
+std::optional<ErrorKind> KindOfForged(const PlanFile& plan,
+                                      const std::function<void(Json&)>& forge) {
+  Json json = Json::parse(PlanToJson(plan));
+  forge(json);
+  json.erase("digest");
+  json["digest"] = Sha256(json.dump());
+  try {
+    VerifyPlan(PlanFromJson(json.dump(), "plan.json").plan);
+  } catch (const Error& error) {
+    return error.kind();
+  }
+  return std::nullopt;
+}
+
+TEST(TreePlanFileTest, ReadsBackIdentical) {
+  for (const int num_groups : {20, 410}) {
+    const PlanFile file = TreePlanFile(num_groups);
+    const std::string text = PlanToJson(file);
+    const std::string kind = num_groups == 20 ? "blocks" : "groups";
+    EXPECT_EQ(Json::parse(text)["bases"][0]["tree"], kind);
+    const PlanFile read = PlanFromJson(text, "plan.json");
+    EXPECT_EQ(read.plan, file.plan);
+    EXPECT_EQ(PlanToJson(read), text);
+    VerifyPlan(read.plan);
+  }
+}
+
+// Larger numbers at any one node cost more than the plan states; other shapes are not the tree of
+// the attribute's groups.
+TEST(TreePlanFileTest, ForgedNodesAreRefused) {
+  for (const int num_groups : {20, 410}) {
+    const PlanFile file = TreePlanFile(num_groups);
+    ASSERT_EQ(KindOfForged(file, [](Json&) {}), std::nullopt);
+    const auto nodes = [](Json& json) -> Json& { return json["bases"][0]["nodes"]; };
+    Json plan = Json::parse(PlanToJson(file));
+    const size_t num_nodes = nodes(plan).size();
+    for (size_t node = 0; node < num_nodes; node += 1 + num_nodes / 7) {
+      int num_changed = 0;
+      for (const auto& [key, numbers] : nodes(plan)[node].items()) {
+        if (key == "shares") continue;
+        ++num_changed;
+        const auto enlarge = [&, name = key](Json& json) {
+          Json& changed = nodes(json)[node][name];
+          std::function<void(Json&)> grow = [&](Json& value) {
+            if (value.is_array()) {
+              for (Json& item : value) grow(item);
+            } else {
+              value = value.get<int64_t>() * 2;
+            }
+          };
+          grow(changed);
+        };
+        EXPECT_EQ(KindOfForged(file, enlarge), ErrorKind::kRefused) << node << " " << key;
+      }
+      EXPECT_GT(num_changed, 0) << nodes(plan)[node].dump();
+    }
+    EXPECT_EQ(KindOfForged(file, [&](Json& json) { nodes(json).erase(num_nodes - 1); }),
+              ErrorKind::kRefused);
+    EXPECT_EQ(KindOfForged(file, [&](Json& json) { json["bases"][0]["tree"] = "forest"; }),
+              ErrorKind::kRefused);
+    EXPECT_NE(KindOfForged(file, [&](Json& json) { nodes(json)[0] = Json::object(); }),
+              std::nullopt);
+    EXPECT_NE(KindOfForged(file, [&](Json& json) { nodes(json)[1] = "all"; }), std::nullopt);
+    // Groups of other cells, under the same numbers.
+    EXPECT_NE(KindOfForged(file, [&](Json& json) { json["bases"][0]["classes"] = {1}; }),
+              std::nullopt);
+  }
+}
+
+}  // namespace
+}  // namespace residua
