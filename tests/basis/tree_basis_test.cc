@@ -294,17 +294,6 @@ TEST(TreeMatrixTest, RefusesNumbersThatDoNotFit) {
             "queries");
 }
 
-// A hierarchy's queries as custom ones, for which nothing is known but the matrix.
-Attribute AsCustom(const Attribute& attribute) {
-  Attribute custom = Named(attribute.size, QueryKind::kCustom);
-  const MatrixXd queries = oracle::DenseQueries(attribute);
-  custom.custom.num_rows = queries.rows();
-  for (int64_t q = 0; q < queries.rows(); ++q) {
-    for (int64_t k = 0; k < queries.cols(); ++k) custom.custom.entries.push_back(queries(q, k));
-  }
-  return custom;
-}
-
 std::vector<Attribute> BlockExamples() {
   Attribute deep = TwoLevels({4, 1, 6, 3, 3}, 1);
   deep.groups.push_back({"upper", {0, 1, 2, 3, 4}});

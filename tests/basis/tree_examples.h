@@ -8,6 +8,7 @@
 
 #include "residua/basis/tree_matrix.h"
 #include "tests/basis/named_attribute.h"
+#include "tests/oracle/dense_mechanism.h"
 
 namespace residua {
 
@@ -21,6 +22,17 @@ inline Attribute TwoLevels(const std::vector<int64_t>& sizes, int64_t num_alone 
   }
   attribute.size += num_alone;
   return attribute;
+}
+
+// The same queries, given as a matrix.
+inline Attribute AsCustom(const Attribute& attribute) {
+  Attribute custom = Named(attribute.size, QueryKind::kCustom);
+  const Eigen::MatrixXd queries = oracle::DenseQueries(attribute);
+  custom.custom.num_rows = queries.rows();
+  for (int64_t q = 0; q < queries.rows(); ++q) {
+    for (int64_t k = 0; k < queries.cols(); ++k) custom.custom.entries.push_back(queries(q, k));
+  }
+  return custom;
 }
 
 // A random tree of groups over shuffled cells: of one child, of one cell, equal to each other, and

@@ -16,16 +16,6 @@
 namespace residua {
 namespace {
 
-Attribute AsCustom(const Attribute& attribute) {
-  Attribute custom = Named(attribute.size, QueryKind::kCustom);
-  const Eigen::MatrixXd queries = oracle::DenseQueries(attribute);
-  custom.custom.num_rows = queries.rows();
-  for (int64_t q = 0; q < queries.rows(); ++q) {
-    for (int64_t k = 0; k < queries.cols(); ++k) custom.custom.entries.push_back(queries(q, k));
-  }
-  return custom;
-}
-
 SelectRequest With(Attribute attribute, const std::string& objective) {
   std::vector<Attribute> attributes = ParseDomain("4:prefix,3").attributes();
   attribute.name = "place";
