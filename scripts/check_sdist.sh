@@ -16,7 +16,7 @@ use/bin/python - <<'PYTHON'
 import pandas as pd
 import residua as rs
 
-plan = rs.plan(rs.Domain(sex=["female", "male"]), marginals="<=1", rho=100)
+plan = rs.plan(rs.Domain(sex=["female", "male"]), marginals="<=1", rho=10)
 release = plan.release(pd.DataFrame({"sex": ["male"] * 500}), "released", ledger="a.ledger")
 assert abs(release.query(sex="male").value - 500) < 10
 PYTHON
