@@ -77,13 +77,23 @@ def write_spec(path, rows):
     path.write_text("\n".join(lines) + "\n")
 
 
-def run(*command):
-    """A row's figures: seconds by the clock, of all processors, and the most memory in MB."""
+def measured(*command):
+    """Seconds by the clock, of all processors, and the most memory in MB."""
     done = subprocess.run([sys.executable, "-c", METER, *command], capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{' '.join(map(str, command))}\n{done.stderr}")
     elapsed, processors, peak = json.loads(done.stderr.splitlines()[-1])
-    return f"{elapsed:.2f} | {processors:.2f} | {peak / 1024:.0f}"
+    return elapsed, processors, peak / 1024
+
+
+def shown(figures):
+    elapsed, processors, peak = figures
+    return f"{elapsed:.2f} | {processors:.2f} | {peak:.0f}"
+
+
+def run(*command):
+    """A row's figures as text."""
+    return shown(measured(*command))
 
 
 def scale_of_rows(folder, rows):

@@ -1,57 +1,70 @@
 #include "residua/data/column_reader.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <cstring>
 #include <type_traits>
 #include <variant>
+
+#include "residua/base/error.h"
+#include "residua/base/vectorised.h"
 
 namespace residua {
 namespace {
 
-// Sixteen slots for each cell, so that few texts share one; a power of two.
-size_t NumKnownTexts(int64_t num_cells) {
-  return std::bit_ceil(static_cast<size_t>(std::clamp<int64_t>(16 * num_cells, 64, 4096)));
+// Copies the outcomes; returns the largest.
+template <typename Outcome>
+[[gnu::always_inline]] inline uint32_t CopyOutcomes(const Outcome* __restrict outcomes,
+                                                    size_t num_rows, int32_t* __restrict codes) {
+  Outcome largest = 0;
+  for (size_t row = 0; row < num_rows; ++row) {
+    codes[row] = static_cast<int32_t>(outcomes[row]);
+    largest = std::max(largest, outcomes[row]);
+  }
+  return largest;
 }
 
-// One slot for each cell and more: the integers of a range do not share any. A power of two.
-size_t NumKnownNumbers(int64_t num_cells) {
-  return std::bit_ceil(static_cast<size_t>(std::clamp<int64_t>(2 * num_cells, 64, 65536)));
+template <typename Code>
+[[gnu::always_inline]] inline void NarrowCodes(const int32_t* __restrict codes, size_t num_rows,
+                                               Code* __restrict narrow) {
+  for (size_t row = 0; row < num_rows; ++row) narrow[row] = static_cast<Code>(codes[row]);
 }
 
-// Integers follow each other in their low bits, doubles in their high bits.
-uint64_t HashOfNumber(int64_t value) { return static_cast<uint64_t>(value); }
-uint64_t HashOfNumber(double value) {
-  return std::bit_cast<uint64_t>(value) * 0x9e3779b97f4a7c15 >> 40;
+// For each width, because templates are not compiled for AVX2.
+RESIDUA_VECTORISED uint32_t Copied(const uint16_t* outcomes, size_t num_rows, int32_t* codes) {
+  return CopyOutcomes(outcomes, num_rows, codes);
 }
-
-// How many values the report has counted.
-int64_t NumNoted(const AttributeReport& report) {
-  return report.num_dropped + report.num_clamped + report.num_nulled + report.num_missing +
-         report.num_outside;
+RESIDUA_VECTORISED uint32_t Copied(const uint32_t* outcomes, size_t num_rows, int32_t* codes) {
+  return CopyOutcomes(outcomes, num_rows, codes);
+}
+RESIDUA_VECTORISED void Narrow(const int32_t* codes, size_t num_rows, uint8_t* narrow) {
+  NarrowCodes(codes, num_rows, narrow);
+}
+RESIDUA_VECTORISED void Narrow(const int32_t* codes, size_t num_rows, uint16_t* narrow) {
+  NarrowCodes(codes, num_rows, narrow);
+}
+RESIDUA_VECTORISED void Narrow(const int32_t* codes, size_t num_rows, uint32_t* narrow) {
+  NarrowCodes(codes, num_rows, narrow);
 }
 
 }  // namespace
 
-std::string_view SqlType(ValueKind kind) {
-  constexpr std::array<std::string_view, 4> kSqlTypes = {"BIGINT", "DOUBLE", "VARCHAR", "VARCHAR"};
-  return kSqlTypes[static_cast<size_t>(kind)];
-}
-
 ColumnReader::ColumnReader(const Attribute& attribute, ValueKind kind, const std::string& file,
                            OutsideValues outside_values, const NullValues& null_values)
-    : kind_(kind),
-      null_values_(&null_values),
-      encoder_(std::make_unique<ValueEncoder>(attribute, file, outside_values)),
-      codes_(EmptyCodeColumn(attribute)),
-      known_texts_(NumKnownTexts(attribute.size)),
-      known_numbers_(NumKnownNumbers(attribute.size)) {}
+    : attribute_(attribute),
+      kind_(kind),
+      file_(file),
+      outside_values_(outside_values),
+      null_values_(null_values),
+      codes_(EmptyCodeColumn(attribute)) {}
 
 void ColumnReader::Encode(const DuckDbChunk& chunk, int column, int64_t num_rows_before) {
   chunk_codes_.resize(static_cast<size_t>(chunk.num_rows()));
   const uint64_t* validity = chunk.Validity(column);
   try {
+    if (values_ == nullptr) {
+      values_.reset(new Values{{attribute_, kind_, file_, outside_values_, null_values_},
+                               {attribute_, file_, outside_values_},
+                               {}});
+    }
     switch (kind_) {
       case ValueKind::kInteger:
         EncodeValues(chunk.Values<int64_t>(column), validity, num_rows_before);
@@ -72,60 +85,80 @@ void ColumnReader::Encode(const DuckDbChunk& chunk, int column, int64_t num_rows
 template <typename Value>
 void ColumnReader::EncodeValues(const Value* values, const uint64_t* validity,
                                 int64_t num_rows_before) {
-  for (size_t row = 0; row < chunk_codes_.size(); ++row) {
+  const size_t num_rows = chunk_codes_.size();
+  values_->of_chunk.resize(num_rows);
+  values_->outcomes.Find(values, validity, std::span(values_->of_chunk));
+  has_dropped_ = false;
+  if (Copied(values_->of_chunk.data(), num_rows, chunk_codes_.data()) < attribute_.size) return;
+  ValueEncoder& encoder = values_->encoder;
+  for (size_t row = 0; row < num_rows; ++row) {
+    if (values_->of_chunk[row] < attribute_.size) continue;
     const int64_t row_number = num_rows_before + static_cast<int64_t>(row) + 1;
-    if (IsMissing(validity, static_cast<int64_t>(row))) {
-      chunk_codes_[row] = encoder_->EncodeMissing(row_number);
-    } else if constexpr (std::is_same_v<Value, duckdb_string_t>) {
-      chunk_codes_[row] = EncodeText(values[row], row_number);
+    chunk_codes_[row] = IsMissing(validity, static_cast<int64_t>(row))
+                            ? encoder.EncodeMissing(row_number)
+                            : EncodeValue(values[row], kind_, null_values_, row_number, encoder);
+    if (chunk_codes_[row] == ValueEncoder::kDropRow) has_dropped_ = true;
+  }
+}
+
+void ColumnReader::Place(const DuckDbChunk& chunk, int column) {
+  chunk_codes_.resize(static_cast<size_t>(chunk.num_rows()));
+  try {
+    if (OutcomeBytes(attribute_) == sizeof(uint16_t)) {
+      PlaceOutcomes(chunk.Values<uint16_t>(column));
     } else {
-      chunk_codes_[row] = EncodeNumber(values[row], row_number);
+      PlaceOutcomes(chunk.Values<uint32_t>(column));
     }
+  } catch (...) {
+    refusal_ = std::current_exception();
   }
 }
 
-template <typename Number>
-int32_t ColumnReader::EncodeNumber(Number value, int64_t row) {
-  const auto bits = std::bit_cast<uint64_t>(value);
-  KnownNumber& known = known_numbers_[HashOfNumber(value) & (known_numbers_.size() - 1)];
-  if (known.bits == bits && known.code >= 0) return known.code;
-  const int64_t num_noted = NumNoted(encoder_->report());
-  const int32_t code =
-      null_values_->Contains(value) ? encoder_->EncodeMissing(row) : encoder_->Encode(value, row);
-  // What the report counts must be counted again next time.
-  if (NumNoted(encoder_->report()) == num_noted) known = {bits, code};
-  return code;
+template <typename Outcome>
+void ColumnReader::PlaceOutcomes(const Outcome* outcomes) {
+  has_dropped_ = false;
+  const size_t num_rows = chunk_codes_.size();
+  if (Copied(outcomes, num_rows, chunk_codes_.data()) < attribute_.size) return;
+  for (size_t row = 0; row < num_rows; ++row) {
+    if (outcomes[row] < attribute_.size) continue;
+    chunk_codes_[row] = PlaceNoted(outcomes[row]);
+    if (chunk_codes_[row] == ValueEncoder::kDropRow) has_dropped_ = true;
+  }
 }
 
-int32_t ColumnReader::EncodeText(const duckdb_string_t& text, int64_t row) {
-  const size_t length = text.value.inlined.length;
-  // Of a longer text DuckDB holds a pointer, and an empty one looks like a free slot.
-  if (length == 0 || length > sizeof(text.value.inlined.inlined)) {
-    return EncodeText(TextOf(text), row);
+int32_t ColumnReader::PlaceNoted(uint32_t outcome) {
+  const auto size = static_cast<uint32_t>(attribute_.size);
+  const auto cell = static_cast<int32_t>(outcome % size);
+  switch (static_cast<ValueNote>(outcome / size)) {
+    case ValueNote::kNone:
+      return cell;
+    case ValueNote::kMissing:
+      ++placed_.num_missing;
+      return cell;
+    case ValueNote::kMissingDropped:
+      ++placed_.num_missing;
+      ++placed_.num_dropped;
+      return ValueEncoder::kDropRow;
+    case ValueNote::kDropped:
+      ++placed_.num_dropped;
+      return ValueEncoder::kDropRow;
+    case ValueNote::kClamped:
+      ++placed_.num_clamped;
+      return cell;
+    case ValueNote::kNulled:
+      ++placed_.num_nulled;
+      return cell;
+    case ValueNote::kRefused:
+      Fail(ErrorKind::kBadInput, "{}: a value of attribute '{}' is refused", file_,
+           attribute_.name);
+    case ValueNote::kTallied:
+      break;
   }
-  uint64_t first = 0;
-  uint64_t last = 0;
-  static_assert(sizeof(text) == sizeof(first) + sizeof(last));
-  std::memcpy(&first, &text, sizeof(first));
-  std::memcpy(&last, reinterpret_cast<const char*>(&text) + sizeof(first), sizeof(last));
-  // Odd constants with random bits; the last multiplication brings all of them to the top.
-  uint64_t hash = (first * 0x9e3779b97f4a7c15) ^ last;
-  hash = (hash ^ hash >> 32) * 0xd6e8feb86659fd93;
-  KnownText& known = known_texts_[hash >> 40 & (known_texts_.size() - 1)];
-  if (known.first == first && known.last == last) return known.code;
-  const int64_t num_noted = NumNoted(encoder_->report());
-  const int32_t code = EncodeText(TextOf(text), row);
-  // What the report counts must be counted again next time.
-  if (NumNoted(encoder_->report()) == num_noted) known = {first, last, code};
-  return code;
+  RESIDUA_CHECK(false);  // no outcome, or one of a survey
 }
 
-int32_t ColumnReader::EncodeText(std::string_view text, int64_t row) {
-  if (kind_ == ValueKind::kNumberText) {
-    return null_values_->ContainsNumber(text) ? encoder_->EncodeMissing(row)
-                                              : encoder_->EncodeNumberText(text, row);
-  }
-  return null_values_->Contains(text) ? encoder_->EncodeMissing(row) : encoder_->Encode(text, row);
+AttributeReport ColumnReader::report() const {
+  return values_ == nullptr ? placed_ : values_->encoder.report();
 }
 
 void ColumnReader::CheckValues() const {
@@ -133,9 +166,7 @@ void ColumnReader::CheckValues() const {
 }
 
 bool ColumnReader::MarkDropped(std::vector<char>& is_dropped) const {
-  int32_t least = 0;
-  for (const int32_t code : chunk_codes_) least = std::min(least, code);
-  if (least != ValueEncoder::kDropRow) return false;
+  if (!has_dropped_) return false;
   for (size_t row = 0; row < chunk_codes_.size(); ++row) {
     if (chunk_codes_[row] == ValueEncoder::kDropRow) is_dropped[row] = 1;
   }
@@ -144,7 +175,11 @@ bool ColumnReader::MarkDropped(std::vector<char>& is_dropped) const {
 
 void ColumnReader::Append() {
   std::visit(
-      [&](auto& codes) { codes.insert(codes.end(), chunk_codes_.begin(), chunk_codes_.end()); },
+      [&](auto& codes) {
+        const size_t num_before = codes.size();
+        codes.resize(num_before + chunk_codes_.size());
+        Narrow(chunk_codes_.data(), chunk_codes_.size(), codes.data() + num_before);
+      },
       codes_);
 }
 

@@ -4,35 +4,30 @@
 #include <exception>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "residua/data/duckdb_connection.h"
 #include "residua/data/null_values.h"
 #include "residua/data/value_encoder.h"
+#include "residua/data/value_outcomes.h"
 #include "residua/measure/encoded_table.h"
 
 namespace residua {
 
-// How a column leaves DuckDB.
-enum class ValueKind {
-  kInteger,
-  kNumber,
-  kText,
-  kNumberText,  // a number as SQL prints it
-};
-std::string_view SqlType(ValueKind kind);
-
-// Collects the codes of one column, chunk after chunk: Encode, which several columns may do at
-// once, then CheckValues and MarkDropped, then Append.
+// Collects the codes of one column, chunk after chunk: Encode or Place, which several columns may
+// do at once, then CheckValues and MarkDropped, then Append.
 class ColumnReader {
  public:
-  // `file` names the source in messages. Keeps a view of `null_values`.
+  // `file` names the source in messages. Keeps views of `attribute` and `null_values`.
   ColumnReader(const Attribute& attribute, ValueKind kind, const std::string& file,
                OutsideValues outside_values, const NullValues& null_values);
 
-  // Encodes this column of the chunk, whose first row comes after `num_rows_before` others.
+  // Encodes the values in this column of the chunk, whose first row comes after `num_rows_before`
+  // others.
   void Encode(const DuckDbChunk& chunk, int column, int64_t num_rows_before);
+  // The same where the column holds outcomes (ValueOutcomes) instead of values. Which row was
+  // refused, and why, is not known then.
+  void Place(const DuckDbChunk& chunk, int column);
   // Throws the error for which a value of the chunk was refused, if there is one.
   void CheckValues() const;
   // Marks the rows that are left out because of their value here; returns whether there are any.
@@ -41,40 +36,33 @@ class ColumnReader {
   void Append();
   void Append(const std::vector<char>& is_dropped);
 
-  const AttributeReport& report() const { return encoder_->report(); }
+  AttributeReport report() const;
   CodeColumn& codes() { return codes_; }
 
  private:
+  // What finds the codes of values.
+  struct Values {
+    ValueOutcomes outcomes;
+    ValueEncoder encoder;  // of those with a note, to report or refuse them
+    std::vector<uint32_t> of_chunk;
+  };
+
   template <typename Value>
   void EncodeValues(const Value* values, const uint64_t* validity, int64_t num_rows_before);
-  template <typename Number>
-  int32_t EncodeNumber(Number value, int64_t row);
-  int32_t EncodeText(std::string_view text, int64_t row);
-  int32_t EncodeText(const duckdb_string_t& text, int64_t row);
+  template <typename Outcome>
+  void PlaceOutcomes(const Outcome* outcomes);
+  int32_t PlaceNoted(uint32_t outcome);
 
-  // A short text as DuckDB holds it, length and characters, and its code.
-  struct KnownText {
-    uint64_t first = 0;  // the first 8 of its 16 bytes
-    uint64_t last = 0;
-    int32_t code = 0;
-  };
-
-  // A number, and its code.
-  struct KnownNumber {
-    uint64_t bits = 0;
-    int32_t code = -1;  // none yet
-  };
-
+  const Attribute& attribute_;
   ValueKind kind_;
-  const NullValues* null_values_;
-  std::unique_ptr<ValueEncoder> encoder_;
+  const std::string& file_;
+  OutsideValues outside_values_;
+  const NullValues& null_values_;
+  std::unique_ptr<Values> values_;  // none before the first Encode
+  AttributeReport placed_;          // of the outcomes that were placed
   CodeColumn codes_;
   std::vector<int32_t> chunk_codes_;
-  // Short texts that were found to have a cell, each in the slot of its hash: a column has few
-  // different texts, and reading one as a number or a date takes longer than finding it here.
-  std::vector<KnownText> known_texts_;
-  // The same for numbers.
-  std::vector<KnownNumber> known_numbers_;
+  bool has_dropped_ = false;  // the chunk
   std::exception_ptr refusal_;
 };
 

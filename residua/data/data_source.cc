@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <deque>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -21,6 +22,7 @@
 #include "residua/data/arrow_stream.h"
 #include "residua/data/database_url.h"
 #include "residua/data/duckdb_connection.h"
+#include "residua/data/outcome_column.h"
 #include "residua/data/query_check.h"
 #include "residua/data/relation.h"
 #include "residua/data/row_gatherer.h"
@@ -143,7 +145,20 @@ class TableReader {
       }
       give_back(gatherer);
     };
-    connection.VisitInParallel(layout_.selected, from_, visit, request_.on_rows);
+    std::deque<OutcomeColumn> columns;
+    std::deque<std::function<void(const DuckDbChunk&, void*)>> functions;
+    std::vector<std::string> outcomes;
+    for (int i = 0; i < request_.domain.size(); ++i) {
+      const auto k = static_cast<size_t>(i);
+      OutcomeColumn& column =
+          columns.emplace_back(request_.domain[i], layout_.kinds[k], layout_.file, null_values_);
+      const auto& function = functions.emplace_back(
+          [&column](const DuckDbChunk& chunk, void* found) { column.Find(chunk, found); });
+      const std::string name = fmt::format("residua_outcome_{}", i);
+      connection.Define(name, column.type(), function);
+      outcomes.push_back(fmt::format("{}({})", name, layout_.stored[k]));
+    }
+    connection.VisitInParallel(outcomes, from_, visit, request_.on_rows);
     take();  // there is at least one
     ReadReport report;
     std::vector<RowGatherer*> all;

@@ -74,21 +74,39 @@ void VisitRows(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector
   std::fill_n(static_cast<bool*>(duckdb_vector_get_data(output)), chunk.num_rows(), true);
 }
 
-// Volatile, so that DuckDB calls it for every row, whatever the row holds.
-void RegisterVisitor(duckdb_connection connection, RowVisitor* visitor) {
+using ColumnFunction = std::function<void(const DuckDbChunk&, void*)>;
+
+void FillColumn(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output) {
+  const auto* fill =
+      static_cast<const ColumnFunction*>(duckdb_scalar_function_get_extra_info(info));
+  try {
+    (*fill)(DuckDbChunk(input), duckdb_vector_get_data(output));
+  } catch (const std::exception& error) {
+    duckdb_scalar_function_set_error(info, error.what());
+  }
+}
+
+// Makes a function known to SQL, of one value or of any number of them.
+void RegisterFunction(duckdb_connection connection, const std::string& name, bool is_of_many,
+                      duckdb_type type, void* extra_info, duckdb_scalar_function_t call) {
   duckdb_scalar_function function = duckdb_create_scalar_function();
   duckdb_logical_type any = duckdb_create_logical_type(DUCKDB_TYPE_ANY);
-  duckdb_logical_type boolean = duckdb_create_logical_type(DUCKDB_TYPE_BOOLEAN);
-  duckdb_scalar_function_set_name(function, kVisitFunction);
-  duckdb_scalar_function_set_varargs(function, any);
+  duckdb_logical_type result = duckdb_create_logical_type(type);
+  duckdb_scalar_function_set_name(function, name.c_str());
+  if (is_of_many) {
+    duckdb_scalar_function_set_varargs(function, any);
+    // So that DuckDB calls it for every row, whatever the row holds.
+    duckdb_scalar_function_set_volatile(function);
+  } else {
+    duckdb_scalar_function_add_parameter(function, any);
+  }
   duckdb_scalar_function_set_special_handling(function);  // rows of missing values are rows too
-  duckdb_scalar_function_set_volatile(function);
-  duckdb_scalar_function_set_return_type(function, boolean);
-  duckdb_scalar_function_set_extra_info(function, visitor, nullptr);
-  duckdb_scalar_function_set_function(function, VisitRows);
+  duckdb_scalar_function_set_return_type(function, result);
+  duckdb_scalar_function_set_extra_info(function, extra_info, nullptr);
+  duckdb_scalar_function_set_function(function, call);
   const duckdb_state registered = duckdb_register_scalar_function(connection, function);
   duckdb_destroy_logical_type(&any);
-  duckdb_destroy_logical_type(&boolean);
+  duckdb_destroy_logical_type(&result);
   duckdb_destroy_scalar_function(&function);
   RESIDUA_CHECK(registered == DuckDBSuccess);
 }
@@ -171,6 +189,13 @@ std::string_view RemedyFor(std::string_view message) {
 }
 
 }  // namespace
+
+duckdb_type DuckDbChunk::Type(int column) const {
+  duckdb_logical_type type = duckdb_vector_get_column_type(Vector(column));
+  const duckdb_type id = duckdb_get_type_id(type);
+  duckdb_destroy_logical_type(&type);
+  return id;
+}
 
 std::string SqlText(std::string_view text) { return Quoted(text, '\''); }
 std::string SqlName(std::string_view name) { return Quoted(name, '"'); }
@@ -294,7 +319,7 @@ void DuckDbConnection::VisitInParallel(const std::vector<std::string>& columns,
   // How long the calling thread sleeps while the others have all the work.
   constexpr std::chrono::microseconds kPause(200);
   RowVisitor visitor{visit};
-  RegisterVisitor(connection_, &visitor);
+  RegisterFunction(connection_, kVisitFunction, true, DUCKDB_TYPE_BOOLEAN, &visitor, VisitRows);
   const std::string select = fmt::format("SELECT count(*), count({}({})) FROM {}", kVisitFunction,
                                          fmt::join(columns, ", "), from);
   Prepared prepared;
@@ -356,6 +381,11 @@ void DuckDbConnection::Register(duckdb_table_function function) {
   if (duckdb_register_table_function(connection_, function) != DuckDBSuccess) {
     FailWith("a table function cannot be registered");
   }
+}
+
+void DuckDbConnection::Define(const std::string& name, duckdb_type type,
+                              const ColumnFunction& fill) {
+  RegisterFunction(connection_, name, false, type, const_cast<ColumnFunction*>(&fill), FillColumn);
 }
 
 void DuckDbConnection::ViewArrow(const std::string& view, ArrowArrayStream* stream) {

@@ -43,6 +43,7 @@ class DuckDbChunk {
     return static_cast<const Value*>(
         duckdb_vector_get_data(duckdb_list_vector_get_child(Vector(column))));
   }
+  duckdb_type Type(int column) const;
   // One bit per row, set where there is a value; null when every row has one.
   const uint64_t* Validity(int column) const { return duckdb_vector_get_validity(Vector(column)); }
 
@@ -97,6 +98,12 @@ class DuckDbConnection {
   void VisitInParallel(const std::vector<std::string>& columns, const std::string& from,
                        const std::function<void(const DuckDbChunk&)>& visit,
                        const std::function<void(int64_t)>& on_rows);
+  // Makes `fill` known to SQL as a function of one argument of any type, whose result is of `type`.
+  // It gets a chunk of one column, and the memory for one result per row. It must follow from the
+  // values alone: DuckDB calls it for some values once, and for values that no row has. Threads may
+  // call it at once. It must outlive the statements that call it.
+  void Define(const std::string& name, duckdb_type type,
+              const std::function<void(const DuckDbChunk&, void*)>& fill);
   // Error{kBadInput} unless `sql` is exactly one SELECT statement.
   void CheckIsOneSelect(const std::string& sql);
   // Makes the rows of an Arrow stream known to SQL as the view `view`, which can be read once.

@@ -23,13 +23,11 @@ RowGatherer::RowGatherer(const RowLayout& layout, const Domain& domain,
 }
 
 void RowGatherer::Append(const DuckDbChunk& chunk, int64_t num_rows_before) {
-  const auto encode = [&](int i) {
-    columns_[static_cast<size_t>(i)].Encode(chunk, i, num_rows_before);
-  };
   if (is_alone_) {
-    ParallelFor(0, domain_.size(), encode);
+    ParallelFor(0, domain_.size(),
+                [&](int i) { columns_[static_cast<size_t>(i)].Encode(chunk, i, num_rows_before); });
   } else {
-    for (int i = 0; i < domain_.size(); ++i) encode(i);
+    for (int i = 0; i < domain_.size(); ++i) columns_[static_cast<size_t>(i)].Place(chunk, i);
   }
   is_dropped_.assign(static_cast<size_t>(chunk.num_rows()), 0);
   bool is_any_dropped = false;

@@ -26,8 +26,8 @@ struct RowCounts {
 // Gathers the codes of rows, chunk after chunk. One thread at a time uses it.
 class RowGatherer {
  public:
-  // Keeps views of the arguments. One that `is_alone`, and not one of several at work at once,
-  // encodes columns in parallel.
+  // Keeps views of the arguments. One that `is_alone` gets the values of columns, which it encodes
+  // in parallel; one of several at work at once gets their outcomes.
   RowGatherer(const RowLayout& layout, const Domain& domain, const Protection& protection,
               OutsideValues outside_values, const NullValues& null_values, bool is_alone);
 

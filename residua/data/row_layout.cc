@@ -9,6 +9,7 @@
 
 #include "residua/base/error.h"
 #include "residua/base/shown_text.h"
+#include "residua/data/outcome_column.h"
 
 namespace residua {
 namespace {
@@ -114,13 +115,16 @@ std::string ColumnKey(const Attribute& attribute) {
 
 RowLayout LayoutOf(const std::string& file, const Relation& relation, const Domain& domain,
                    const Protection& protection) {
-  RowLayout layout{file, {}, {}};
+  RowLayout layout{file, {}, {}, {}};
   for (const Attribute& attribute : domain.attributes()) {
     const size_t k = FindColumn(file, relation, ColumnOf(attribute), ColumnKey(attribute));
     const ValueKind kind = KindOf(file, attribute, relation.columns[k].type);
     layout.kinds.push_back(kind);
     layout.selected.push_back(
         fmt::format("CAST({} AS {})", relation.expressions[k], SqlType(kind)));
+    layout.stored.push_back(IsReadAsStored(relation.columns[k].type, kind)
+                                ? relation.expressions[k]
+                                : layout.selected.back());
   }
   if (!protection.identifier.empty()) {
     const size_t k = FindColumn(file, relation, protection.identifier, "privacy.identifier");

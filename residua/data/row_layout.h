@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "residua/data/column_reader.h"
 #include "residua/data/relation.h"
+#include "residua/data/value_outcomes.h"
 #include "residua/model/domain.h"
 #include "residua/privacy/protection.h"
 
@@ -15,6 +15,7 @@ struct RowLayout {
   std::string file;                   // names the source in messages
   std::vector<ValueKind> kinds;       // of each attribute
   std::vector<std::string> selected;  // SQL: each attribute's column, and the identifier's as text
+  std::vector<std::string> stored;    // the attributes' columns with as few casts as can be read
   bool is_number_identifier = false;
 };
 

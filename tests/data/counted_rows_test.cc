@@ -168,6 +168,86 @@ TEST_F(ReadCountedRowsTest, CountsConstantColumns) {
   }
 }
 
+// A dictionary may list values that no row has: nothing is reported or refused because of them.
+TEST_F(ReadCountedRowsTest, LooksAtNoValueThatNoRowHas) {
+  Sql("listed.duckdb", {"CREATE TYPE colour AS ENUM ('red', 'blue', 'a colour that no row has', "
+                        "'green', 'a longer name of a colour')",
+                        "CREATE TABLE t AS SELECT i % 60 AS age, CASE i % 4 WHEN 0 THEN 'red' "
+                        "WHEN 1 THEN 'green' WHEN 2 THEN 'a longer name of a colour' END::colour "
+                        "AS colour, i % 9 AS size FROM range(100000) r(i)",
+                        "COPY t TO 'listed.parquet'",
+                        "COPY (SELECT age, CASE WHEN age = 7 AND size = 7 THEN 'blue'::colour "
+                        "ELSE colour END AS colour, size FROM t) TO 'blue.parquet'"});
+  ExpectSame({"listed.parquet", "", ""}, {"listed.parquet", "", ""});
+  const std::string message = MessageOf({"blue.parquet", "", ""});
+  EXPECT_NE(message.find("column 'colour' has the value 'blue' (row "), std::string::npos)
+      << message;
+}
+
+// Every type that is read as it is stored, with and without a dictionary, gives the same codes as
+// the cast that is used in order.
+TEST_F(ReadCountedRowsTest, CountsEveryTypeAsItsCast) {
+  Sql("t.duckdb", {"CREATE TABLE t AS SELECT (i * 7) % 120 AS n, i FROM range(30000) r(i)"});
+  const auto is_signed = [](const std::string& type) { return type[0] != 'U'; };
+  for (const std::string type :
+       {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "FLOAT",
+        "DOUBLE", "UBIGINT", "HUGEINT", "DECIMAL(9,2)", "VARCHAR"}) {
+    const std::string shift = is_signed(type) ? " - 30" : "";
+    const std::string number = "CASE WHEN i % 13 = 5 THEN NULL ELSE n" + shift + " END::" + type;
+    for (const std::string format : {"", ", DICTIONARY_SIZE_LIMIT 1"}) {
+      Sql("t.duckdb", {"COPY (SELECT coalesce(" + number + ", 77::" + type +
+                       ") AS age, CASE i % 3 WHEN 0 THEN 'red' WHEN 1 THEN 'green' END AS "
+                       "colour, coalesce(" +
+                       number + ", 3::" + type +
+                       ") AS size FROM t) TO 'typed.parquet' (FORMAT parquet" + format + ")"});
+      SCOPED_TRACE(type + format);
+      ExpectSame({"typed.parquet", "", ""}, {"typed.parquet", "", ""});
+      DataSource nulls{"typed.parquet", "", ""};
+      nulls.null_values = {"15", "-9", "77.0"};
+      // Ages may be dropped, but no size may be missing.
+      nulls.query = "SELECT age, colour, 2 AS size FROM data";
+      ExpectSame(nulls, nulls);
+    }
+  }
+}
+
+// More different texts than are remembered, and cells that take codes of 16 and 32 bits.
+TEST_F(ReadCountedRowsTest, CountsManyDifferentValues) {
+  for (const int64_t size : {8192, 8193, 70'000}) {
+    Attribute number;
+    number.name = "n";
+    number.size = size + 1;
+    number.encoding = {IntegerEncoding{5, 4 + size}, true, OutsidePolicy::kClamp};
+    const Domain domain({number});
+    Sql("", {fmt::format("COPY (SELECT CASE WHEN i % 11 = 3 THEN NULL ELSE (i * 7919) % {} END AS "
+                         "n FROM range(150000) r(i)) TO 'many.parquet'",
+                         size + 20),
+             "COPY (SELECT n::VARCHAR AS n FROM 'many.parquet') TO 'many.csv'"});
+    std::vector<int64_t> expected(static_cast<size_t>(size + 1), 0);
+    int64_t num_clamped = 0;
+    int64_t num_missing = 0;
+    for (int64_t i = 0; i < 150'000; ++i) {
+      const int64_t n = i * 7919 % (size + 20);
+      if (i % 11 == 3) {
+        ++num_missing;
+        ++expected.back();
+        continue;
+      }
+      if (n < 5 || n > 4 + size) ++num_clamped;
+      ++expected[static_cast<size_t>(std::clamp<int64_t>(n - 5, 0, size - 1))];
+    }
+    for (const std::string file : {"many.parquet", "many.csv"}) {
+      const DataSource source{file, "", ""};
+      CountedResult read = ReadCountedRows(source, domain, {}, ThreadSecureBits(), {{0}}, {});
+      EXPECT_EQ(read.report.attributes[0].num_clamped, num_clamped);
+      EXPECT_EQ(read.report.attributes[0].num_missing, num_missing);
+      CountMarginalBatches(read.rows, {}, [&](std::vector<TrueMarginal>&& batch) {
+        EXPECT_EQ(TrueCounts::Cells(batch.front()), expected) << file << ", " << size;
+      });
+    }
+  }
+}
+
 TEST_F(ReadCountedRowsTest, NamesTheFirstFaultInOrder) {
   const std::string fault = "30,blue,3\n";
   Write("people.csv", PeopleCsv(200'000, fault, 150'000) + fault);

@@ -231,5 +231,57 @@ TEST(CountRows, SixtyFourBitCountersAgree) {
   }
 }
 
+// Each width of codes and of cell numbers, and the places where one width becomes the next, with
+// row counts around the length of a block.
+TEST(CountRows, AgreesWithBruteForceInEveryWidth) {
+  std::mt19937_64 random(10);
+  const std::vector<std::vector<int64_t>> all_sizes = {
+      {2},          {256},        {257},         {65535},        {65536},         {65537},
+      {5, 51, 257}, {255, 257},   {256, 256},    {257, 256},     {300, 300},      {2, 65535},
+      {65535, 2},   {65536, 2},   {2, 65536},    {2, 65537},     {65537, 2},      {2, 65537, 2},
+      {7, 300, 31}, {7, 300, 32}, {3, 2, 2, 70}, {100, 100, 99}, {300, 2, 301, 2}};
+  for (const std::vector<int64_t>& sizes : all_sizes) {
+    const Domain domain = DomainOfSizes(sizes);
+    AttributeSet all;
+    int64_t num_cells = 1;
+    for (int i = 0; i < domain.size(); ++i) {
+      all.push_back(i);
+      num_cells *= sizes[static_cast<size_t>(i)];
+    }
+    for (const int64_t num_rows : {1, 3, 2047, 2048, 2049, 4100}) {
+      const EncodedTable table = RandomTable(domain, num_rows, random);
+      std::vector<uint32_t> counters(static_cast<size_t>(num_cells), 0);
+      CountRows(table, all, 0, num_rows / 3, counters);
+      CountRows(table, all, num_rows / 3, num_rows, counters);
+      const std::vector<int64_t> expected = oracle::NaiveMarginal(table, domain, all);
+      EXPECT_TRUE(std::equal(counters.begin(), counters.end(), expected.begin(), expected.end()))
+          << fmt::format("{} cells, {} rows", num_cells, num_rows);
+    }
+  }
+}
+
+// More cells than a table of counters could have.
+TEST(CellsOf, AgreesWithBruteForceBeyond32Bits) {
+  std::mt19937_64 random(11);
+  const Domain domain = DomainOfSizes({65537, 65536, 300, 2});
+  const EncodedTable table = RandomTable(domain, 5000, random);
+  const auto code = [&](int i, int64_t row) {
+    return std::visit([&](const auto& codes) { return uint64_t{codes[static_cast<size_t>(row)]}; },
+                      table.column(i));
+  };
+  for (const AttributeSet& set : {AttributeSet{0, 1, 2}, {1, 2, 3}, {2, 3}, {3}, {0, 1, 2, 3}}) {
+    std::vector<uint64_t> cells(4990);
+    CellsOf(table, set, 10, cells);
+    for (size_t k = 0; k < cells.size(); ++k) {
+      uint64_t expected = 0;
+      for (const int i : set) {
+        expected = expected * static_cast<uint64_t>(domain[i].size) +
+                   code(i, 10 + static_cast<int64_t>(k));
+      }
+      ASSERT_EQ(cells[k], expected) << SetName(domain, set) << ", row " << 10 + k;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace residua
