@@ -171,29 +171,33 @@ class AttributeReader {
     const std::string place = PlaceOf("hierarchy");
     HierarchyBuilder builder(attribute_);
     for (const auto& [name, group] : DictOf(item, place)) {
-      ReadGroup(TextOf(name, place), group, &builder);
+      ReadGroup(TextOf(name, place), group, place, 0, &builder);
     }
     attribute_.groups = About(place, [&] { return builder.Groups(); });
   }
 
-  // A list of values, or a dictionary of groups.
+  // A list of values, or a dictionary of groups, in `outer`, a group inside `num_outside` others or
+  // the hierarchy itself.
   HierarchyBuilder::Node ReadGroup(const std::string& name, nb::handle group,
+                                   const std::string& outer, int num_outside,
                                    HierarchyBuilder* builder) const {
-    const std::string place = ItemPlace(PlaceOf("hierarchy"), name);
+    const std::string place = ItemPlace(outer, name);
+    About(place, [&] { HierarchyBuilder::CheckLevel(num_outside); });
     std::vector<HierarchyBuilder::Node> parts;
     if (PyDict_Check(group.ptr())) {
       for (const auto& [inner_name, inner] : nb::borrow<nb::dict>(group)) {
-        parts.push_back(ReadGroup(TextOf(inner_name, place), inner, builder));
+        parts.push_back(
+            ReadGroup(TextOf(inner_name, place), inner, place, num_outside + 1, builder));
       }
-      return builder->AddGroup(name, parts);
+    } else {
+      for (const nb::handle value : ListOf(group, place)) {
+        // 1.0 is the cell 1, as in a spec file.
+        const std::string text =
+            PyFloat_Check(value.ptr()) ? NumberTextOf(value, place) : ValueTextOf(value, place);
+        parts.push_back(About(place, [&] { return builder->AddValue(text, name); }));
+      }
     }
-    for (const nb::handle value : ListOf(group, place)) {
-      // 1.0 is the cell 1, as in a spec file.
-      const std::string text =
-          PyFloat_Check(value.ptr()) ? NumberTextOf(value, place) : ValueTextOf(value, place);
-      parts.push_back(About(place, [&] { return builder->AddValue(text, name); }));
-    }
-    return builder->AddGroup(name, parts);
+    return About(place, [&] { return builder->AddGroup(name, parts); });
   }
 
   void ReadCustom(const nb::dict& custom) {

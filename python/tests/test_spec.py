@@ -274,6 +274,12 @@ def spec_of(**arguments):
     return rs.Spec(rs.Domain(a=3, b=2), **arguments)
 
 
+def holds_itself():
+    group = {}
+    group["y"] = group
+    return {"z": group}
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -308,8 +314,16 @@ def spec_of(**arguments):
         (lambda: rs.Spec(rs.Domain(a=rs.integers(0, 1, hierarchy={"x": [0, 7]}))), "domain['a'].hierarchy['x'] lists '7', which is not a value of the attribute"),
         (lambda: rs.Spec(rs.Domain(a=rs.integers(0, 1, hierarchy={"x": [0], "y": [0]}))), "domain['a'].hierarchy['y'] lists '0' twice, in 'x' and 'y'"),
         (lambda: rs.Spec(rs.Domain(a=rs.integers(0, 1, hierarchy={"x": [0]}))), "domain['a'].hierarchy lacks the value '1'"),
-        (lambda: rs.Spec(rs.Domain(a=rs.integers(0, 1, hierarchy={"x": [0, 1], "0": []}))), "domain['a'].hierarchy has two groups or values named '0'"),
-        (lambda: rs.Spec(rs.Domain(a=rs.integers(0, 1, hierarchy={"x": [0, 1], "y": []}))), "domain['a'].hierarchy: group 'y' of attribute 'a' is empty"),
+        (lambda: rs.Spec(rs.Domain(a=rs.integers(0, 1, hierarchy={"x": [0], "0": [1]}))), "domain['a'].hierarchy has two groups or values named '0'; rename one"),
+        (lambda: rs.Spec(rs.Domain(a=rs.integers(0, 1, hierarchy={"x": {"y": {"x": [0, 1]}}}))), "domain['a'].hierarchy has two groups or values named 'x'; rename one"),
+        (lambda: rs.Spec(rs.Domain(a=rs.integers(0, 1, hierarchy={"x": [0, 0, 1]}))), "domain['a'].hierarchy['x'] lists '0' twice; keep one"),
+        (lambda: rs.Spec(rs.Domain(a=rs.integers(0, 1, hierarchy={"x": {"y": [0, "z"], "z": [1]}}))), "domain['a'].hierarchy['x']['y'] lists 'z', which is not a value of the attribute; list values only, and write a group inside"),
+        (lambda: rs.Spec(rs.Domain(a=rs.integers(0, 1, hierarchy={}))), "domain['a'].hierarchy lacks the value '0'; put it in a group"),
+        (lambda: rs.Spec(rs.Domain(a=rs.integers(0, 1, hierarchy={"x": [[0], 1]}))), "domain['a'].hierarchy['x']: expected"),
+        (lambda: rs.Spec(rs.Domain(a=rs.integers(0, 1, hierarchy={"x": 5}))), "domain['a'].hierarchy['x']: expected a list"),
+        (lambda: rs.Spec(rs.Domain(a=rs.integers(0, 1, hierarchy={"x": [0, 1], "y": {}}))), "domain['a'].hierarchy['y'] is empty; list values, or leave the group out"),
+        (lambda: rs.Spec(rs.Domain(a=rs.integers(0, 1, hierarchy=holds_itself()))), "['y'] is more than 64 levels deep; use fewer levels, and let no group hold itself"),
+        (lambda: rs.Spec(rs.Domain(a=rs.integers(0, 1, hierarchy={"x": [0, 1], "y": []}))), "domain['a'].hierarchy['y'] is empty; list values, or leave the group out"),
         (lambda: rs.Spec(rs.Domain(a=rs.integers(0, 1, hierarchy={"x": {0, 1}}))), "domain['a'].hierarchy['x']: expected a list"),
         (lambda: rs.Spec(rs.Domain(a=rs.integers(0, 1, hierarchy=[[0, 1]]))), "domain['a'].hierarchy: expected a dictionary"),
         (lambda: rs.Spec(rs.Domain(a=rs.Attribute({"size": 3, "sise": 4}))), "domain['a']: 'sise' is not known; known are integers"),

@@ -151,10 +151,11 @@ void CheckQueries(const Attribute& attribute) {
     return;
   }
   if (attribute.size > kMaxBasisCells) {
-    Fail(ErrorKind::kTooLarge,
-         "attribute '{}' has {} cells; queries other than identity are planned for at most {}: use "
-         "coarser cells",
-         attribute.name, attribute.size, kMaxBasisCells);
+    Fail(
+        ErrorKind::kTooLarge,
+        "attribute '{}' has {} cells; queries other than identity and hierarchy are planned for at "
+        "most {}: use coarser cells, or a hierarchy of them",
+        attribute.name, attribute.size, kMaxBasisCells);
   }
   if (attribute.queries != QueryKind::kCustom) return;
   CheckMatrix(attribute, attribute.custom, "query");

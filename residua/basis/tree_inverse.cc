@@ -114,7 +114,10 @@ VectorXd TreeInverse::RowWeights(const VectorXd& query) const {
   return weights;
 }
 
-QueryVariance TreeInverse::VarianceOfGroup(std::span<const int64_t> cells) const {
+QueryVariance TreeInverse::VarianceOfGroup(std::span<const int64_t> cells,
+                                           std::span<const QueryVariance> of_cells,
+                                           std::span<const QueryVariance> of_nodes) const {
+  if (cells.size() == 1) return of_cells[static_cast<size_t>(cells.front())];
   // The children of each node that hold cells of the group, and how much of their total each asks.
   // P^T 1 = 0, so that a node whose children are all asked for in full adds nothing.
   std::map<int64_t, std::vector<std::pair<int64_t, double>>> asked;
@@ -132,6 +135,7 @@ QueryVariance TreeInverse::VarianceOfGroup(std::span<const int64_t> cells) const
     const bool is_whole =
         static_cast<int64_t>(parts.size()) == count &&
         std::all_of(parts.begin(), parts.end(), [](const auto& part) { return part.second == 1; });
+    if (is_whole && asked.empty()) return of_nodes[static_cast<size_t>(k)];
     if (!is_whole) {
       VectorXd of_children = VectorXd::Zero(count);
       // Both are in the order of their first cells, but for children that are nodes.
@@ -197,7 +201,8 @@ std::vector<QueryVariance> TreeInverse::Variances(const QueryMatrix& queries) co
   }
   if (queries.kind() == QueryKind::kIdentity) return variances;
   for (const std::vector<int64_t>& group : queries.groups()) {
-    variances.push_back(VarianceOfGroup(group));
+    variances.push_back(VarianceOfGroup(
+        group, std::span(variances).first(static_cast<size_t>(num_cells())), of_node));
   }
   return variances;
 }

@@ -49,8 +49,10 @@ class TreeInverse {
     double squared_norm = 0;   // |root|^2
     Eigen::MatrixXd residual;  // P of a dense node
   };
-  // |P^T q|^2 and q^T z for q the sum of the cells.
-  QueryVariance VarianceOfGroup(std::span<const int64_t> cells) const;
+  // |P^T q|^2 and q^T z for q the sum of the cells, given those of each cell and of each node.
+  QueryVariance VarianceOfGroup(std::span<const int64_t> cells,
+                                std::span<const QueryVariance> of_cells,
+                                std::span<const QueryVariance> of_nodes) const;
 
   std::shared_ptr<const CellTree> tree_;
   std::vector<Node> nodes_;

@@ -21,6 +21,11 @@ constexpr double kMostLogit = 30;
 // Part of the weight that every vertex keeps, for the largest variance; see StrategySolver.
 constexpr double kKeptWeight = 1e-3;
 constexpr double kLeastLogWeight = -32;
+// A gain is a sum of squares; rounding may leave nothing of it, or less. A larger one only makes the
+// proven gap larger.
+constexpr double kLeastGain = 1e-14;
+// Of the largest multiplier: rounding may leave others nothing, or less.
+constexpr double kLeastMultiplier = 1e-9;
 // 1 + eta 1^T V^-1 1 is kept above this.
 constexpr double kLeastPositive = 1e-6;
 // Queries of the same vertex are asked once more for the largest variance with this step.
@@ -142,9 +147,10 @@ void TreeSolver::Evaluate(double eta, Evaluation* at) const {
     for_children(node, [&](int64_t child) {
       const double inverse = 1 / at->scale(child);
       const double share = at->series(n + node) * inverse;
-      at->gain(child) =
+      const double gain =
           share * share * of_series +
           at->demand(child) * inverse * (inverse * (1 - 2 * share) + 2 * share * share * above);
+      at->gain(child) = std::max(gain, kLeastGain * at->demand(child) * inverse * inverse);
     });
   }
   VectorXd cells = at->gain;  // the sum of lambda of the cells below
@@ -244,6 +250,12 @@ Strategy TreeSolver::Solve(double trade_off, double tolerance, int max_iteration
   }
   logit_ = best_logit;
   weight_ = best_weight;
+  multipliers_ = best.gain.head(tree_->num_cells);
+  const double most = multipliers_.maxCoeff();
+  multipliers_ = most > 0 && multipliers_.allFinite()
+                     ? VectorXd(multipliers_.cwiseMax(kLeastMultiplier * most))
+                     : VectorXd(VectorXd::Ones(tree_->num_cells));
+  multipliers_ /= multipliers_.sum();
   Strategy strategy;
   strategy.relative_gap = best_gap;
   strategy.iterations = iteration;

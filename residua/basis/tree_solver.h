@@ -40,6 +40,11 @@ class TreeSolver {
   // As StrategySolver does; of the result, `tree_scale` has the c of every vertex.
   Strategy Solve(double trade_off, double tolerance, int max_iterations);
 
+  // Of the last solution: g of the cells, all positive, scaled to sum 1; the weights of every
+  // vertex's queries.
+  const Eigen::VectorXd& multipliers() const { return multipliers_; }
+  const Eigen::VectorXd& weights() const { return weight_; }
+
  private:
   struct Evaluation;
   void Evaluate(double eta, Evaluation* at) const;
@@ -55,6 +60,7 @@ class TreeSolver {
   Eigen::VectorXd log_weight_;  // of kMax: of each vertex
   Eigen::VectorXd weight_;      // of each vertex's queries together
   Eigen::VectorXd logit_;       // of each node: s_v against what is left below it
+  Eigen::VectorXd multipliers_;
 };
 
 }  // namespace residua

@@ -226,7 +226,9 @@ class SpecReader : TomlReader {
     if (table == nullptr)
       FailAt(node, key, "must be a table such as {{ north = [\"N1\", \"N2\"] }}");
     HierarchyBuilder builder(*attribute);
-    for (const auto& [name, child] : InFileOrder(*table)) ReadGroup(name, *child, key, &builder);
+    for (const auto& [name, child] : InFileOrder(*table)) {
+      ReadGroup(name, *child, key, 0, &builder);
+    }
     try {
       attribute->groups = builder.Groups();
     } catch (const Error& error) {
@@ -234,26 +236,38 @@ class SpecReader : TomlReader {
     }
   }
 
-  // A list of values, or a table of groups. `key` is the hierarchy's.
+  // A list of values, or a table of groups. `outer` is the key of what holds it, a group inside
+  // `num_outside` others or the hierarchy itself.
   HierarchyBuilder::Node ReadGroup(const std::string& name, const toml::node& node,
-                                   const std::string& key, HierarchyBuilder* builder) const {
+                                   const std::string& outer, int num_outside,
+                                   HierarchyBuilder* builder) const {
+    const std::string key = Join(outer, name);
+    const auto about = [&](const toml::node& place, const auto& work) {
+      try {
+        return work();
+      } catch (const Error& error) {
+        throw Named(error, place, key);
+      }
+    };
+    about(node, [&] { HierarchyBuilder::CheckLevel(num_outside); });
     std::vector<HierarchyBuilder::Node> parts;
     if (const toml::table* table = node.as_table()) {
       for (const auto& [inner_name, inner] : InFileOrder(*table)) {
-        parts.push_back(ReadGroup(inner_name, *inner, key, builder));
+        parts.push_back(ReadGroup(inner_name, *inner, key, num_outside + 1, builder));
       }
-      return builder->AddGroup(name, parts);
-    }
-    for (const toml::node& item : Array(node, Join(key, name))) {
-      const auto truth = item.value_exact<bool>();
-      const std::string value = truth ? (*truth ? "true" : "false") : Number(item, key);
-      try {
-        parts.push_back(builder->AddValue(value, name));
-      } catch (const Error& error) {
-        throw Named(error, item, Join(key, name));
+    } else if (!node.is_array()) {
+      FailAt(node, key, "must be a list of values, or a table of groups");
+    } else {
+      for (const toml::node& item : *node.as_array()) {
+        if (!item.is_string() && !item.is_number() && !item.is_boolean()) {
+          FailAt(item, key, "must list values such as \"N1\" or 17; a group inside it is a table");
+        }
+        const auto truth = item.value_exact<bool>();
+        const std::string value = truth ? (*truth ? "true" : "false") : Number(item, key);
+        parts.push_back(about(item, [&] { return builder->AddValue(value, name); }));
       }
     }
-    return builder->AddGroup(name, parts);
+    return about(node, [&] { return builder->AddGroup(name, parts); });
   }
 
   void ReadCustom(const toml::node& node, const std::string& key, Attribute* attribute) const {

@@ -18,15 +18,22 @@ class HierarchyBuilder {
     std::vector<int64_t> cells;
   };
 
+  // Groups within groups, at most. Real ones have fewer than ten; a reader that goes deeper may be
+  // in a group that holds itself.
+  static constexpr int kMaxLevels = 64;
+
   explicit HierarchyBuilder(const Attribute& attribute);
+
+  // Error{kBadInput} for a group inside kMaxLevels others, before what it holds is read.
+  static void CheckLevel(int num_outside);
 
   // A value that `group` lists. Error{kBadInput} unless the attribute has it and no group listed it
   // before.
   Node AddValue(const std::string& value, const std::string& group);
-  // A group of values and groups that were added before it.
+  // A group of values and groups that were added before it. Error{kBadInput} if there are none.
   Node AddGroup(const std::string& name, const std::vector<Node>& parts);
   // All groups, level by level, the lowest first. Error{kBadInput} unless every value is in a group
-  // and every name is used once.
+  // and every name is used once; "null" is that of missing values.
   std::vector<CellGroup> Groups() const;
 
  private:
@@ -34,6 +41,7 @@ class HierarchyBuilder {
     std::string name;
     Node node;
   };
+  bool has_null_;
   std::map<std::string, int64_t> cell_of_;
   std::map<int64_t, std::string> group_of_;
   std::vector<NamedNode> groups_;

@@ -186,7 +186,7 @@ AttributeSplit SplitWithActive(const FrameRoot& root, int num_active) {
   return SplitWithoutActive(root, 0);
 }
 
-AttributeSplit SplitOfCells(const BidiagonalRoot& root, const VectorXd& lambda, double height,
+AttributeSplit SplitOfCells(const MatrixRoot& root, const VectorXd& lambda, double height,
                             int num_active) {
   const Index n = lambda.size();
   const VectorXd second = lambda.cwiseSqrt() / std::sqrt(height);  // R times the first
@@ -195,11 +195,12 @@ AttributeSplit SplitOfCells(const BidiagonalRoot& root, const VectorXd& lambda, 
   for (int pass = 0; pass < kRefinements; ++pass) {
     first += root.Inverse(root.Apply(left));
     left = second - root.Apply(first);
+    if (left.norm() <= root.relative_error() * second.norm()) break;
   }
   // How far the first direction may be from O^T e_1.
   const double error = kErrorFactor * static_cast<double>(n) * kEpsilon;
-  const double off =
-      (left.norm() + error * kEpsilon * second.norm()) * std::sqrt(root.most_inverse()) + error;
+  const double left_error = root.relative_error() * root.Apply(first.cwiseAbs()).norm();
+  const double off = (left.norm() + left_error) * std::sqrt(root.most_inverse()) + error;
   MatrixXd all(n, kMaxActive);
   all << first, second, root.Apply(second);
   const double scale = std::sqrt(height);

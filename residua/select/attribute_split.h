@@ -2,7 +2,7 @@
 
 #include <Eigen/Core>
 
-#include "residua/basis/bidiagonal_root.h"
+#include "residua/basis/matrix_root.h"
 #include "residua/basis/query_space.h"
 
 namespace residua {
@@ -73,8 +73,8 @@ AttributeSplit SplitWithActive(const FrameRoot& root, int num_active);
 // The same without anything dense, for full V known by the root R of diag(lambda)^1/2 V
 // diag(lambda)^1/2: S = O (sqrt(h) R) O^T with O orthogonal, and O^T e_1 = R^-1
 // lambda^1/2 / sqrt(h). The third direction is S^2 e_1. `lambda` sums to at most 1.
-AttributeSplit SplitOfCells(const BidiagonalRoot& root, const Eigen::VectorXd& lambda,
-                            double height, int num_active);
+AttributeSplit SplitOfCells(const MatrixRoot& root, const Eigen::VectorXd& lambda, double height,
+                            int num_active);
 
 // One direction x of the cells beside e_1: from lambda^1/2 (`place` 0), which loses nothing in
 // tables without the attribute, to that of the polar factor (`place` 1).

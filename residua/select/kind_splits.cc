@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "residua/basis/tree_root.h"
+
 namespace residua {
 namespace {
 
@@ -22,7 +24,12 @@ KindSplits::KindSplits(const Attribute& attribute, StrategyGoal goal)
   if (attribute.queries == QueryKind::kIdentity) return;
   Attribute bare = attribute;
   bare.strategy = {};  // the bound is against every strategy
-  const auto tree = TreeFor(bare);
+  auto tree = TreeFor(bare);
+  if (tree && tree->kind == CellTree::Kind::kGroups) {
+    tree_ = std::make_shared<const CellTree>(std::move(*tree));
+    tree_solver_ = std::make_unique<TreeSolver>(bare, tree_, goal);
+    return;
+  }
   space_ = tree && tree->kind == CellTree::Kind::kBlocks ? std::make_unique<QuerySpace>(bare, *tree)
                                                          : std::make_unique<QuerySpace>(bare);
   solver_ = std::make_unique<StrategySolver>(*space_, BasisKind::kOblique, goal);
@@ -41,6 +48,8 @@ const AttributeSplit& KindSplits::Split(int num_active, int place) {
   AttributeSplit split;
   if (is_identity()) {
     split = SplitIdentity(size_);
+  } else if (tree_ != nullptr) {
+    split = SplitOfTree(num_active);
   } else if (is_fast()) {
     SolveAtQuarter();
     const Eigen::VectorXd lambda = ScaledToOne(solver_->multipliers());
@@ -56,6 +65,15 @@ const AttributeSplit& KindSplits::Split(int num_active, int place) {
     }
   }
   return splits_.emplace(key, split).first->second;
+}
+
+AttributeSplit KindSplits::SplitOfTree(int num_active) {
+  const bool max = goal_ == StrategyGoal::kMax;
+  tree_solver_->Solve(0.25 * quarter, max ? kMaxTolerance : kTolerance,
+                      max ? kMaxIterations : kIterations);
+  const Eigen::VectorXd lambda = ScaledToOne(tree_solver_->multipliers());
+  const TreeRoot root(tree_, tree_solver_->weights(), lambda);
+  return SplitOfCells(root, lambda, root.height(), num_active);
 }
 
 void KindSplits::SolveAtQuarter() {

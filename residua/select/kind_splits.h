@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "residua/basis/strategy_solver.h"
+#include "residua/basis/tree_solver.h"
 #include "residua/model/attribute.h"
 #include "residua/select/attribute_split.h"
 
@@ -15,15 +16,16 @@ namespace residua {
 inline constexpr int64_t kLargeKind = 400;
 
 // The splits of all attributes with the same queries, by the trade-off of the one-attribute problem
-// (StrategySolver) that the weights of cells and answers are taken from. Each is made once.
+// (StrategySolver, or TreeSolver for trees of groups) that the weights of cells and answers are taken
+// from. Each is made once.
 class KindSplits {
  public:
   KindSplits(const Attribute& attribute, StrategyGoal goal);
 
-  bool is_identity() const { return space_ == nullptr; }
-  bool is_large() const { return !is_identity() && space_->rank() > kLargeKind; }
-  // Whether its splits take milliseconds, whatever its size.
-  bool is_fast() const { return is_large() && solver_->is_fast(); }
+  bool is_identity() const { return space_ == nullptr && tree_ == nullptr; }
+  bool is_large() const { return space_ != nullptr && space_->rank() > kLargeKind; }
+  // Whether its splits take linear time.
+  bool is_fast() const { return tree_ != nullptr || (is_large() && solver_->is_fast()); }
 
   // At `quarter`. With one active direction, at place 0 <= `place` < kNumPlaces between the two
   // ends of SplitWithoutActive. If its `query_margin` is 1, doubles cannot tell the queries apart,
@@ -41,9 +43,12 @@ class KindSplits {
   };
   const Point& Solved();
   void SolveAtQuarter();
+  AttributeSplit SplitOfTree(int num_active);
 
   StrategyGoal goal_;
   int64_t size_;
+  std::shared_ptr<const CellTree> tree_;  // of groups: in place of a space
+  std::unique_ptr<TreeSolver> tree_solver_;
   std::unique_ptr<QuerySpace> space_;
   std::unique_ptr<StrategySolver> solver_;
   std::unique_ptr<QuerySpace> coarse_space_;

@@ -386,9 +386,10 @@ double LeastLossBound(const Domain& domain, const Workload& workload, const Obje
   bool too_large = false;
   for (const Attribute& attribute : domain.attributes()) {
     if (attribute.queries == QueryKind::kIdentity) continue;
-    const bool is_fast =
-        attribute.queries == QueryKind::kPrefix || attribute.queries == QueryKind::kRange;
     const auto tree = TreeFor(attribute);
+    const bool is_fast = attribute.queries == QueryKind::kPrefix ||
+                         attribute.queries == QueryKind::kRange ||
+                         (tree && tree->kind == CellTree::Kind::kGroups);
     const bool has_blocks = tree && tree->kind == CellTree::Kind::kBlocks;
     const int64_t size = has_blocks ? tree->num_children(tree->num_nodes() - 1) : attribute.size;
     if (size > kMostCells && !is_fast) return 0;

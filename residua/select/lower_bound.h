@@ -32,8 +32,9 @@ namespace residua {
 // directions are coupled and the bound is looser: 100 attributes of 100 sizes take 5 to 11 s, and
 // their plan minutes.
 //
-// Never negative; 0 says nothing. That happens if an attribute with a hierarchy or custom queries
-// has more than 2048 cells, or blocks where a hierarchy has few (CellTree), or queries so nearly dependent that doubles cannot tell.
+// Never negative; 0 says nothing. That happens if an attribute has more than 2048 cells with custom
+// queries or with groups that overlap (where a hierarchy has few blocks, they count; see CellTree),
+// or queries so nearly dependent that doubles cannot tell.
 double LeastLossBound(const Domain& domain, const Workload& workload, const Objective& objective);
 
 // What a plan's loss is held against: no matrix mechanism for the plan's privacy cost and

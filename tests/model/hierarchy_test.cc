@@ -57,12 +57,20 @@ TEST(Hierarchy, KeepsEveryName) {
 TEST(Hierarchy, RefusesWhatIsNoHierarchy) {
   HierarchyBuilder builder(Regions());
   EXPECT_EQ(HierarchyMessage([&] { builder.AddValue("S9", "south"); }),
-            "lists 'S9', which is not a value of the attribute");
+            "lists 'S9', which is not a value of the attribute; list values only, and write a "
+            "group inside the group that holds it");
   EXPECT_EQ(HierarchyMessage([&] { builder.AddValue("null", "south"); }),
-            "lists 'null', which is not a value of the attribute");
+            "lists 'null', which is not a value of the attribute; list values only, and write a "
+            "group inside the group that holds it");
   const auto first = builder.AddValue("N1", "");
   EXPECT_EQ(HierarchyMessage([&] { builder.AddValue("N1", "south"); }),
             "lists 'N1' twice, in '' and 'south'; keep one");
+  EXPECT_EQ(HierarchyMessage([&] { builder.AddValue("N1", ""); }), "lists 'N1' twice; keep one");
+  EXPECT_EQ(HierarchyMessage([&] { builder.AddGroup("south", {}); }),
+            "is empty; list values, or leave the group out");
+  EXPECT_EQ(HierarchyMessage([] { HierarchyBuilder::CheckLevel(63); }), "");
+  EXPECT_EQ(HierarchyMessage([] { HierarchyBuilder::CheckLevel(64); }),
+            "is more than 64 levels deep; use fewer levels, and let no group hold itself");
   EXPECT_EQ(HierarchyMessage([&] { builder.Groups(); }), "lacks the value 'N2'; put it in a group");
   const auto second = builder.AddValue("N2", "b");
   const auto third = builder.AddValue("S1", "b");
@@ -70,6 +78,19 @@ TEST(Hierarchy, RefusesWhatIsNoHierarchy) {
   builder.AddGroup("b", {second, third});
   EXPECT_EQ(HierarchyMessage([&] { builder.Groups(); }),
             "has two groups or values named 'b'; rename one");
+}
+
+TEST(Hierarchy, LeavesTheNameOfMissingValuesToThem) {
+  Attribute regions = Regions();
+  for (const bool has_null : {true, false}) {
+    regions.encoding.null_cell = has_null;
+    regions.size = has_null ? 4 : 3;
+    HierarchyBuilder builder(regions);
+    builder.AddGroup("null", {builder.AddValue("N1", "null"), builder.AddValue("N2", "null"),
+                              builder.AddValue("S1", "null")});
+    EXPECT_EQ(HierarchyMessage([&] { builder.Groups(); }),
+              has_null ? "has a group named 'null', as missing values are; rename it" : "");
+  }
 }
 
 }  // namespace
