@@ -31,6 +31,7 @@ struct Measured {
   int64_t entry = 0;
   std::string ledger;
   std::string ledger_beside;  // beside the data, where another was named; empty otherwise
+  std::vector<std::string> combination;  // with earlier releases: what it leaves out, in words
 };
 
 // What a caller gives with the plan: the rows, how many threads work on them, and whom to tell how
@@ -121,9 +122,12 @@ Spec SpecOf(const PlanFile& file) {
 Measured ReleasePlan(const PlanFile& plan, const std::filesystem::path& folder,
                      const GivenData& data, const std::filesystem::path& output,
                      const std::string& format, double confidence,
-                     const std::map<std::string, std::string>& text) {
+                     const std::map<std::string, std::string>& text,
+                     const std::vector<std::shared_ptr<const Release>>& after, bool same_data) {
   ReleaseRequest request{SpecOf(plan), folder};
   request.plan = plan.plan;
+  request.after.assign(after.begin(), after.end());
+  request.same_data = same_data;
   request.output = output;
   request.data = PlacesOf(plan, data);
   request.ledger = data.ledger;
@@ -157,7 +161,12 @@ Measured ReleasePlan(const PlanFile& plan, const std::filesystem::path& folder,
         measured.entry = outcome.measured.entry;
         measured.ledger = outcome.places.ledger.string();
         measured.ledger_beside = outcome.measured.ledger_beside.string();
-        measured.release = Release::Load(outcome.folder.measurements, job.stop.get_token());
+        measured.release =
+            Release::Load(after.empty() ? outcome.folder.measurements : outcome.folder.combined,
+                          job.stop.get_token());
+        if (!after.empty()) {
+          measured.combination = Worded(outcome.combination, measured.release->plan());
+        }
         return measured;
       },
       data.show);
@@ -227,7 +236,8 @@ void BindMeasuring(nb::module_& module) {
       .def_ro("notes", &Measured::notes)
       .def_ro("entry", &Measured::entry)
       .def_ro("ledger", &Measured::ledger)
-      .def_ro("ledger_beside", &Measured::ledger_beside);
+      .def_ro("ledger_beside", &Measured::ledger_beside)
+      .def_ro("combination", &Measured::combination);
   nb::class_<GivenData>(module, "GivenData")
       .def(
           "__init__",
@@ -242,7 +252,8 @@ void BindMeasuring(nb::module_& module) {
   module.def("measure", &MeasurePlan, nb::arg("plan"), nb::arg("folder"), nb::arg("data"),
              nb::arg("output"), nb::arg("again"));
   module.def("release", &ReleasePlan, nb::arg("plan"), nb::arg("folder"), nb::arg("data"),
-             nb::arg("output"), nb::arg("format"), nb::arg("confidence"), nb::arg("text"));
+             nb::arg("output"), nb::arg("format"), nb::arg("confidence"), nb::arg("text"),
+             nb::arg("after"), nb::arg("same_data"));
   module.def("draft", &Draft, nb::arg("stream").none(), nb::arg("source"));
   module.def("check", &CheckPlanOnData, nb::arg("plan"), nb::arg("folder"), nb::arg("data"));
 }

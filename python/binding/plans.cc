@@ -88,11 +88,7 @@ PlanFile MakePlan(const Spec& spec, const std::string& basis, double tolerance,
     request.solver.stop = job.stop.get_token();
     if (!after.empty()) {
       std::vector<MeasuredPlan> earlier;
-      for (const auto& release : after) {
-        VerifyPlan(release->plan());
-        earlier.push_back(
-            {MeasurementDigest(*release), std::make_shared<const Plan>(release->plan())});
-      }
+      for (const auto& release : after) earlier.push_back(MeasuredPlanOf(*release));
       return PlanFile{SelectAfter(request, earlier).plan, spec.data};
     }
     return PlanFile{loss.is_none() ? Select(request)

@@ -14,6 +14,7 @@
 #include "python/binding/arrays.h"
 #include "python/binding/bindings.h"
 #include "python/binding/job.h"
+#include "python/binding/words.h"
 #include "residua/base/counted.h"
 #include "residua/base/error.h"
 #include "residua/base/stop.h"
@@ -126,22 +127,7 @@ nb::tuple CombineReleases(const std::vector<std::shared_ptr<const Release>>& rel
   CombinedRelease combined = RunJob([&](const Job& job) {
     return Combine(releases, {same_data, job.stop.get_token()});
   });
-  const CombinationReport& report = combined.report;
-  std::vector<std::string> notes;
-  if (report.num_other_bases > 0) {
-    std::string names;
-    for (const int i : report.attributes_of_other_bases) {
-      names += (names.empty() ? "" : ", ") + combined.release->plan().domain[i].name;
-    }
-    notes.push_back(fmt::format(
-        "{} could not be combined and left out, because of other bases than in the first release "
-        "that has them: {}; plan the next release with after= to keep the bases",
-        Counted(report.num_other_bases, "set"), names));
-  }
-  if (report.num_lost_tables > 0) {
-    notes.push_back(fmt::format("{} cannot be made of the combination",
-                                Counted(report.num_lost_tables, "table")));
-  }
+  auto notes = Worded(combined.report, combined.release->plan());
   return nb::make_tuple(std::move(combined.release), std::move(notes));
 }
 

@@ -75,4 +75,36 @@ std::string Worded(const ReleaseWarning& warning) {
   RESIDUA_CHECK(false);
 }
 
+std::vector<std::string> Worded(const CombinationReport& report, const Plan& combined) {
+  std::vector<std::string> lines;
+  if (report.num_other_bases > 0) {
+    std::string names;
+    for (const int i : report.attributes_of_other_bases) {
+      names += (names.empty() ? "" : ", ") + combined.domain[i].name;
+    }
+    lines.push_back(fmt::format(
+        "{} could not be combined and {} left out, because of other bases than in the first "
+        "release "
+        "that has them: {}; plan the next release with after= to keep the bases",
+        Counted(report.num_other_bases, "set"), report.num_other_bases == 1 ? "is" : "are", names));
+  }
+  if (report.num_coarse > 0) {
+    lines.push_back(fmt::format(
+        "{} taken from one release alone, because an earlier version drew the noise on whole "
+        "numbers",
+        Counted(report.num_coarse, "set") + (report.num_coarse == 1 ? " is" : " are")));
+  }
+  if (report.num_lost_tables > 0) {
+    lines.push_back(fmt::format("{} cannot be made of the combination",
+                                Counted(report.num_lost_tables, "table")));
+  }
+  if (!combined.protection.identifier.empty()) {
+    lines.push_back(fmt::format(
+        "each release chose its own rows of whoever has more than {}; the error bars do not cover "
+        "how these choices differ",
+        Counted(combined.protection.max_rows, "row")));
+  }
+  return lines;
+}
+
 }  // namespace residua::python

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "residua/base/error.h"
 #include "residua/release/warnings.h"
+#include "residua/select/combined_plan.h"
 
 namespace residua::python {
 
@@ -11,5 +13,7 @@ namespace residua::python {
 std::string Worded(const Error& error);
 // The same for a warning.
 std::string Worded(const ReleaseWarning& warning);
+// What a combination leaves out, and what its error bars do not cover: one line each.
+std::vector<std::string> Worded(const CombinationReport& report, const Plan& combined);
 
 }  // namespace residua::python

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, Unpack
 
 import numpy as np
@@ -13,7 +13,7 @@ from residua import _residua
 from residua._attributes import Domain
 from residua._plain import Array, number, text
 from residua._plan import Plan
-from residua._release import Release
+from residua._release import Release, releases_of
 from residua._spec import Settings, Spec, check_settings
 
 Loss = Callable[[Array], tuple[float, npt.ArrayLike]]
@@ -65,14 +65,10 @@ def plan(
         raise _residua.InputError(f"loss: expected a function, found {loss!r}")
     checked = None if loss is None else _ConvexLoss(loss)
     chosen = text(basis, "basis"), number(tolerance, "tolerance")
-    several = after if isinstance(after, Iterable) else [after]
-    earlier = [after] if isinstance(after, Release) else list(several)
-    if not all(isinstance(release, Release) for release in earlier):
-        raise _residua.InputError("after: expected a residua.Release, or several")
+    earlier = releases_of(after)
     if earlier and loss is not None:
         raise _residua.InputError("after: a loss of your own is planned for from nothing only")
-    measured = [release._release for release in earlier]
-    return Plan(_residua.make_plan(spec._spec, *chosen, checked, measured), spec.folder)
+    return Plan(_residua.make_plan(spec._spec, *chosen, checked, earlier), spec.folder)
 
 
 def _as_spec(what: Domain | Spec | str | os.PathLike[str], more: Settings) -> Spec:

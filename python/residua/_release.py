@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -104,6 +104,15 @@ def combine(*releases: Release, same_data: bool = False) -> Release:
     for note in notes:
         warnings.warn(note, stacklevel=2)
     return Release(combined)
+
+
+def releases_of(after: Release | Sequence[Release]) -> list[_residua.Release]:
+    """The argument `after`: one release or several."""
+    several = after if isinstance(after, Iterable) else [after]
+    earlier = [after] if isinstance(after, Release) else list(several)
+    if not all(isinstance(release, Release) for release in earlier):
+        raise _residua.InputError("after: expected a residua.Release, or several")
+    return [release._release for release in earlier]
 
 
 @dataclass(frozen=True)

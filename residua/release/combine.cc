@@ -294,6 +294,11 @@ bool ShareNoise(const Release& a, const Release& b) {
                      [&](const std::string& digest) { return of_b.contains(digest); });
 }
 
+MeasuredPlan MeasuredPlanOf(const Release& release) {
+  VerifyPlan(release.plan());
+  return {MeasurementDigest(release), std::make_shared<const Plan>(release.plan())};
+}
+
 MeasuredPlan ReadMeasuredPlan(const std::filesystem::path& path) {
   FilePart part(path);
   const Plan& plan = part.plan_file().plan;

@@ -29,6 +29,7 @@ bool ShareNoise(const Release& a, const Release& b);
 
 // A measurement as later plans and combinations refer to it. Error{kRefused} if its plan does not
 // cost what it states.
+MeasuredPlan MeasuredPlanOf(const Release& release);
 MeasuredPlan ReadMeasuredPlan(const std::filesystem::path& path);
 
 // One measurement of the same rows from several: the best unbiased estimates that they give

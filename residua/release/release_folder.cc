@@ -42,13 +42,14 @@ std::optional<Plan> EarlierPlan(const ReleaseFolder& folder) {
        folder.path.string(), Phrase{Phrase::Kind::kOtherOutput});
 }
 
-// The measurement files of the earlier releases that the request names.
-std::vector<fs::path> EarlierFiles(const ReleaseRequest& request) {
-  std::vector<fs::path> files;
-  for (const fs::path& path : request.after) {
-    files.push_back(fs::is_directory(path) ? ReleaseFolder(path).published() : path);
-  }
-  return files;
+// The measurement file of an earlier release that is not in memory.
+fs::path FileOf(const fs::path& place) {
+  return fs::is_directory(place) ? ReleaseFolder(place).published() : place;
+}
+
+MeasuredPlan PlanMeasuredBy(const EarlierRelease& earlier) {
+  if (const auto* path = std::get_if<fs::path>(&earlier)) return ReadMeasuredPlan(FileOf(*path));
+  return MeasuredPlanOf(*std::get<std::shared_ptr<const Release>>(earlier));
 }
 
 // Whether the plan comes after exactly these.
@@ -62,18 +63,51 @@ bool IsAfter(const Plan& plan, const std::vector<MeasuredPlan>& earlier) {
 void CheckEarlier(const ReleaseRequest& request, const DataPlaces& places) {
   if (request.after.empty()) return;
   const std::string identity = FindDataIdentity(places);
-  for (const fs::path& path : EarlierFiles(request)) {
-    const std::string stated = MeasurementFile(path).plan_file().data.identity;
+  for (size_t j = 0; j < request.after.size(); ++j) {
+    std::string stated, name;
+    if (const auto* path = std::get_if<fs::path>(&request.after[j])) {
+      name = FileOf(*path).string();
+      stated = MeasurementFile(name).plan_file().data.identity;
+    } else {
+      name = fmt::format("earlier release {}", j + 1);
+      stated =
+          std::get<std::shared_ptr<const Release>>(request.after[j])->plan_file().data.identity;
+    }
     if (stated.empty() ? request.same_data : stated == identity) continue;
     if (stated.empty()) {
       Fail(ErrorKind::kRefused,
            "{}: does not say which data it measures; if it measures the same rows, say so with {}",
-           path.string(), Phrase{Phrase::Kind::kOption, {"same-data"}});
+           name, Phrase{Phrase::Kind::kOption, {"same-data"}});
     }
     Fail(ErrorKind::kRefused,
          "{}: measures other data, by the ledger that paid for it; name releases of the same data",
-         path.string());
+         name);
   }
+}
+
+// The earlier releases and the measurement of this one, in the folder's combined file.
+CombinedFile CombineInto(const ReleaseFolder& folder, const ReleaseRequest& request) {
+  const CombineOptions options{request.same_data, request.stop};
+  // It follows from the parts: one of an earlier attempt is made again.
+  fs::remove(folder.combined);
+  std::vector<fs::path> files;
+  for (const EarlierRelease& earlier : request.after) {
+    if (const auto* path = std::get_if<fs::path>(&earlier)) files.push_back(FileOf(*path));
+  }
+  if (files.size() == request.after.size()) {
+    files.push_back(folder.measurements);
+    return CombineFiles(files, folder.combined, options);
+  }
+  std::vector<std::shared_ptr<const Release>> parts;
+  for (const EarlierRelease& earlier : request.after) {
+    const auto* path = std::get_if<fs::path>(&earlier);
+    parts.push_back(path != nullptr ? Release::Load(FileOf(*path), request.stop)
+                                    : std::get<std::shared_ptr<const Release>>(earlier));
+  }
+  parts.push_back(Release::Load(folder.measurements, request.stop));
+  CombinedRelease combined = Combine(parts, options);
+  combined.release->Save(folder.combined);
+  return {combined.release->plan_file(), combined.report};
 }
 
 bool IsPlanFor(const Spec& spec, const Plan& plan) {
@@ -88,13 +122,18 @@ bool IsPlanFor(const Spec& spec, const Plan& plan) {
 Plan PlanIn(const ReleaseFolder& folder, const ReleaseRequest& request) {
   std::optional<Plan> earlier = EarlierPlan(folder);
   std::vector<MeasuredPlan> after;
-  for (const fs::path& path : EarlierFiles(request)) after.push_back(ReadMeasuredPlan(path));
+  for (const EarlierRelease& release : request.after) after.push_back(PlanMeasuredBy(release));
   if (!request.plan && earlier && IsPlanFor(request.spec, *earlier) && IsAfter(*earlier, after)) {
     return *std::move(earlier);
   }
   Plan plan = request.plan    ? *request.plan
               : after.empty() ? Select(RequestOf(request.spec))
                               : SelectAfter(RequestOf(request.spec), after).plan;
+  if (plan.after.empty() && !after.empty()) {
+    Fail(ErrorKind::kRefused,
+         "the plan was made without the earlier releases that are named; plan it given them, or "
+         "measure it alone and combine it with them");
+  }
   if (!IsAfter(plan, after)) {
     Fail(ErrorKind::kRefused,
          "the plan adds to other earlier releases than are named; measure it, then combine it with "
@@ -250,11 +289,7 @@ ReleaseOutcome MakeRelease(const ReleaseRequest& request) {
   CombinationReport combination;
   PlanFile published = plan;
   if (!request.after.empty()) {
-    std::vector<fs::path> parts = EarlierFiles(request);
-    parts.push_back(folder.measurements);
-    // It follows from the parts: one of an earlier attempt is made again.
-    fs::remove(folder.combined);
-    CombinedFile combined = CombineFiles(parts, folder.combined, {request.same_data, request.stop});
+    CombinedFile combined = CombineInto(folder, request);
     combination = combined.report;
     published = std::move(combined.plan);
   }

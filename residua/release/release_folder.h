@@ -3,9 +3,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <variant>
+#include <vector>
 
 #include "residua/files/spec.h"
 #include "residua/files/table_files.h"
@@ -14,6 +17,7 @@
 #include "residua/release/measure_to_file.h"
 #include "residua/release/page.h"
 #include "residua/release/publish_tables.h"
+#include "residua/release/release.h"
 #include "residua/release/warnings.h"
 
 namespace residua {
@@ -42,6 +46,10 @@ struct ReleaseForecast {
   std::vector<ReleaseWarning> warnings = {};  // by the spec's own number of rows
 };
 
+// An earlier release of the same data: its folder or its measurement file, or a measurement in
+// memory.
+using EarlierRelease = std::variant<std::filesystem::path, std::shared_ptr<const Release>>;
+
 struct ReleaseRequest {
   Spec spec;
   std::filesystem::path spec_folder;  // its paths are relative to this folder
@@ -50,9 +58,8 @@ struct ReleaseRequest {
   std::filesystem::path ledger = {};  // empty: as the spec says, or beside the data
   NamedPlaces data = {};              // the rows, in place of those the spec names
   std::optional<Plan> plan = {};      // of the spec; nothing: it is made
-  // Earlier releases of the same data, folders or measurement files: the noise is planned given
-  // what they know, and the tables are those of all together.
-  std::vector<std::filesystem::path> after = {};
+  // The noise is planned given what these know, and the tables are those of all together.
+  std::vector<EarlierRelease> after = {};
   bool same_data = false;    // as of CombineOptions
   bool allow_drops = false;  // as of MeasureRequest
   TableFormat format = TableFormat::kCsv;
