@@ -45,8 +45,8 @@ ColumnReader::ColumnReader(const Attribute& attribute, ValueKind kind, const std
       null_values_(&null_values),
       encoder_(std::make_unique<ValueEncoder>(attribute, file, outside_values)),
       codes_(EmptyCodeColumn(attribute)),
-      known_texts_(NumKnownTexts(attribute.size)),
-      known_numbers_(NumKnownNumbers(attribute.size)) {}
+      known_texts_(NumKnownTexts(NumCodes(attribute))),
+      known_numbers_(NumKnownNumbers(NumCodes(attribute))) {}
 
 void ColumnReader::Encode(const DuckDbChunk& chunk, int column, int64_t num_rows_before) {
   chunk_codes_.resize(static_cast<size_t>(chunk.num_rows()));
