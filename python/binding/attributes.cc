@@ -15,7 +15,7 @@ namespace {
 
 namespace nb = nanobind;
 
-constexpr std::array<std::string_view, 14> kEntries = {
+constexpr std::array<std::string_view, 16> kEntries = {
     "integers", "numbers", "step", "cuts",    "values",  "dates",     "every",  "part",
     "size",     "column",  "null", "outside", "queries", "hierarchy", "custom", "check"};
 
@@ -140,7 +140,7 @@ class AttributeReader {
     const nb::list ends = ListOf(item, place);
     if (ends.size() != 2) Fail(ErrorKind::kBadInput, "{}: give the lowest and the highest", place);
     const auto number = [](nb::handle value, const std::string& of) {
-      return AtPlace(of, [&] { return ParseRational(NumberTextOf(value, of), of); });
+      return AtPlace(of, [&] { return ParseRational(NumberTextOf(value, of), "a number"); });
     };
     const Rational by = step.is_valid() ? number(step, PlaceOf("step")) : Rational(1);
     return About(place, [&] {

@@ -301,7 +301,7 @@ class SpecReader : TomlReader {
     const toml::array& list = Array(node, key);
     if (list.size() != 2) FailAt(node, key, "must be [LOW, HIGH]");
     const auto read = [&](const toml::node& item, const std::string& item_key) {
-      return At(item, item_key, [&] { return ParseRational(Number(item, item_key), item_key); });
+      return At(item, item_key, [&] { return ParseRational(Number(item, item_key), "a number"); });
     };
     const Rational by = step == nullptr ? Rational(1) : read(*step, step_key);
     return At(node, key,
