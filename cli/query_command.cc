@@ -40,18 +40,37 @@ std::vector<std::string> Questions(const QueryOptions& options) {
   return questions;
 }
 
+constexpr std::string_view kTooUncertain = "the count is too uncertain for a mean";
+
+Json AnswerJson(const QuestionAnswer& answer) {
+  if (!answer.interval) {
+    return {{"estimate", nullptr},
+            {"std_dev", nullptr},
+            {"ci_lower", nullptr},
+            {"ci_upper", nullptr},
+            {"note", kTooUncertain}};
+  }
+  return {{"estimate", answer.estimate.value},
+          {"std_dev", std::sqrt(answer.estimate.variance)},
+          {"ci_lower", answer.interval->lower},
+          {"ci_upper", answer.interval->upper}};
+}
+
+void PrintAnswer(const std::string& name, const QuestionAnswer& answer) {
+  if (!answer.interval) {
+    fmt::print("{:<40}  {}\n", name, kTooUncertain);
+    return;
+  }
+  fmt::print("{:<40}  {:>14.2f}  {:>12.4g}  {:>14.2f}  {:>14.2f}\n", name, answer.estimate.value,
+             std::sqrt(answer.estimate.variance), answer.interval->lower, answer.interval->upper);
+}
+
 Json EstimateJson(const Estimate& estimate, double confidence) {
-  const Interval interval = ConfidenceInterval(estimate, confidence);
-  return {{"estimate", estimate.value},
-          {"std_dev", std::sqrt(estimate.variance)},
-          {"ci_lower", interval.lower},
-          {"ci_upper", interval.upper}};
+  return AnswerJson({estimate, ConfidenceInterval(estimate, confidence)});
 }
 
 void PrintEstimate(const std::string& name, const Estimate& estimate, double confidence) {
-  const Interval interval = ConfidenceInterval(estimate, confidence);
-  fmt::print("{:<40}  {:>14.2f}  {:>12.4g}  {:>14.2f}  {:>14.2f}\n", name, estimate.value,
-             std::sqrt(estimate.variance), interval.lower, interval.upper);
+  PrintAnswer(name, {estimate, ConfidenceInterval(estimate, confidence)});
 }
 
 void PrintHeader(double confidence) {
@@ -62,6 +81,8 @@ void PrintHeader(double confidence) {
 std::string NameOf(const std::string& question) {
   return question.empty() ? "(everyone)" : question;
 }
+
+constexpr std::string_view kDeltaMethod = "delta method";
 
 void ReportPair(const QueryOptions& options, const std::vector<std::string>& questions) {
   const Comparison both =
@@ -75,6 +96,7 @@ void ReportPair(const QueryOptions& options, const std::vector<std::string>& que
                  {"difference", EstimateJson(both.difference, options.confidence)},
                  {"sum", EstimateJson(both.sum, options.confidence)},
                  {"ratio", nullptr}};
+    if (both.has_mean) json["method"] = kDeltaMethod;
     json["first"]["query"] = questions[0];
     json["second"]["query"] = questions[1];
     if (both.ratio) {
@@ -98,6 +120,9 @@ void ReportPair(const QueryOptions& options, const std::vector<std::string>& que
                "ratio, first / second");
   }
   fmt::print("\ncovariance {:.6g}, correlation {:.4f}\n", both.covariance, both.correlation);
+  if (both.has_mean) {
+    fmt::print("errors of means, and what follows from them, are by the {}\n", kDeltaMethod);
+  }
 }
 
 void Run(const QueryOptions& options) {
@@ -107,16 +132,17 @@ void Run(const QueryOptions& options) {
     ReportPair(options, questions);
     return;
   }
-  const std::vector<Estimate> estimates = AnswerQuestions(options.measurements, questions);
+  const std::vector<QuestionAnswer> found =
+      AnswerQuestions(options.measurements, questions, options.confidence);
   Json answers = Json::array();
   if (!options.json) PrintHeader(options.confidence);
   for (size_t k = 0; k < questions.size(); ++k) {
     if (options.json) {
       Json answer = {{"query", questions[k]}};
-      answer.update(EstimateJson(estimates[k], options.confidence));
+      answer.update(AnswerJson(found[k]));
       answers.push_back(std::move(answer));
     } else {
-      PrintEstimate(NameOf(questions[k]), estimates[k], options.confidence);
+      PrintAnswer(NameOf(questions[k]), found[k]);
     }
   }
   if (options.json) {
@@ -138,7 +164,8 @@ void AddQueryCommand(CLI::App* app) {
       "A question is NAME=VALUES terms separated by spaces: values or ranges, joined by |. Open "
       "ranges are ..30 and 65..;\n"
       "names and values with spaces, | or .. go in double quotes; null means missing values. "
-      "Without terms it asks for everyone.");
+      "Without terms it asks for everyone.\n"
+      "mean(delay) carrier=AA and sum(delay) carrier=AA ask for a number whose mean was measured.");
   command->add_option("MEASUREMENTS", options->measurements, "The measurement file")->required();
   command->add_option("QUESTION", options->questions, "Questions, one per argument");
   command->add_option("--file", options->file, "More questions, one per line; # starts a comment");

@@ -14,7 +14,7 @@ install(EXPORT residuaTargets NAMESPACE residua:: DESTINATION ${package_dir})
 set(residua_public_headers
   residua.h
   base/enum_texts.h base/error.h base/int128.h base/memory.h base/number_text.h base/rational.h base/version.h
-  model/attribute.h model/attribute_set.h model/cell_finder.h model/closure.h model/date.h model/domain.h model/encoding.h
+  model/attribute.h model/attribute_set.h model/cell_finder.h model/closure.h model/date.h model/domain.h model/encoding.h model/mean_encoding.h
   model/multiset_table.h model/symmetry.h model/text_places.h model/workload.h
   basis/basis_inverse.h basis/basis_kind.h basis/cell_tree.h basis/query_matrix.h basis/residual_basis.h basis/residual_matrix.h
   privacy/budget.h privacy/conversion.h privacy/exact_cost.h privacy/protection.h privacy/suspicion.h

@@ -15,9 +15,9 @@ namespace {
 
 namespace nb = nanobind;
 
-constexpr std::array<std::string_view, 14> kEntries = {
-    "integers", "cuts", "values",  "dates",   "every",     "part",   "size",
-    "column",   "null", "outside", "queries", "hierarchy", "custom", "check"};
+constexpr std::array<std::string_view, 16> kEntries = {
+    "integers", "numbers", "step", "cuts",    "values",  "dates",     "every",  "part",
+    "size",     "column",  "null", "outside", "queries", "hierarchy", "custom", "check"};
 
 // Reads the entries of one attribute; `place_` is its name in messages.
 class AttributeReader {
@@ -69,6 +69,13 @@ class AttributeReader {
       encoding.cells = std::move(list);
       ++num_encodings;
     }
+    const nb::object step = Find(entries_, "step");
+    if (const nb::object item = Find(entries_, "numbers"); item.is_valid()) {
+      encoding.cells = NumbersOf(item, step);
+      ++num_encodings;
+    } else if (step.is_valid()) {
+      Fail(ErrorKind::kBadInput, "{}: it is given without numbers; add them", PlaceOf("step"));
+    }
     const nb::object every = Find(entries_, "every");
     if (const nb::object item = Find(entries_, "dates"); item.is_valid()) {
       encoding.cells = DatesOf(item, every);
@@ -86,7 +93,16 @@ class AttributeReader {
     }
     if (num_encodings != 1) {
       Fail(ErrorKind::kBadInput,
-           "{}: it needs exactly one of integers, cuts, values, dates, part and size", place_);
+           "{}: it needs exactly one of integers, cuts, values, dates, part, numbers and size",
+           place_);
+    }
+    if (const nb::object item = Find(entries_, "queries"); item.is_valid()) {
+      const std::string place = PlaceOf("queries");
+      asks_for_mean_ = TextOf(item, place) == kMeanQueries;
+      if (asks_for_mean_) AtPlace(place, [&] { AskForMean(&encoding); });
+      if (!asks_for_mean_ && MeanOf(attribute_) != nullptr) {
+        Fail(ErrorKind::kBadInput, "{}: it must be \"mean\" with numbers, or left out", place);
+      }
     }
     if (const nb::object item = Find(entries_, "column"); item.is_valid()) {
       attribute_.column = TextOf(item, PlaceOf("column"));
@@ -118,6 +134,20 @@ class AttributeReader {
     return {WholeOf(ends[0], place), WholeOf(ends[1], place)};
   }
 
+  // `step` may be invalid: 1.
+  MeanEncoding NumbersOf(nb::handle item, const nb::object& step) const {
+    const std::string place = PlaceOf("numbers");
+    const nb::list ends = ListOf(item, place);
+    if (ends.size() != 2) Fail(ErrorKind::kBadInput, "{}: give the lowest and the highest", place);
+    const auto number = [](nb::handle value, const std::string& of) {
+      return AtPlace(of, [&] { return ParseRational(NumberTextOf(value, of), "a number"); });
+    };
+    const Rational by = step.is_valid() ? number(step, PlaceOf("step")) : Rational(1);
+    return About(place, [&] {
+      return MakeMeanEncoding(number(ends[0], place), number(ends[1], place), by);
+    });
+  }
+
   // `every` may be invalid: days.
   DateEncoding DatesOf(nb::handle item, const nb::object& every) const {
     const std::string place = PlaceOf("dates");
@@ -144,7 +174,7 @@ class AttributeReader {
 
   void ReadQueries() {
     const std::string place = PlaceOf("queries");
-    if (const nb::object item = Find(entries_, "queries"); item.is_valid()) {
+    if (const nb::object item = Find(entries_, "queries"); item.is_valid() && !asks_for_mean_) {
       attribute_.queries = AtPlace(place, [&] { return ParseQueryKind(TextOf(item, place)); });
     }
     const nb::object hierarchy = Find(entries_, "hierarchy");
@@ -217,6 +247,7 @@ class AttributeReader {
   std::string place_;
   nb::dict entries_;
   Attribute attribute_;
+  bool asks_for_mean_ = false;
 };
 
 }  // namespace

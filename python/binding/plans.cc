@@ -101,7 +101,7 @@ nb::dict DescribeAttribute(const Attribute& attribute) {
   nb::dict description;
   description["name"] = attribute.name;
   description["size"] = attribute.size;
-  description["queries"] = std::string(ToString(attribute.queries));
+  description["queries"] = std::string(QueriesText(attribute));
   description["null"] = attribute.encoding.null_cell;
   const auto& cells = attribute.encoding.cells;
   if (const auto* integers = std::get_if<IntegerEncoding>(&cells)) {
@@ -115,6 +115,15 @@ nb::dict DescribeAttribute(const Attribute& attribute) {
     description["every"] = std::string(TextOf(kDateSteps, dates->every));
   } else if (const auto* part = std::get_if<PartEncoding>(&cells)) {
     description["part"] = std::string(TextOf(kDateParts, part->part));
+  } else if (const MeanEncoding* mean = MeanOf(attribute)) {
+    const auto value = [&](int64_t number) { return DecimalValue(number, mean->decimals); };
+    description["mean"] = std::pair(value(mean->low), value(mean->high));
+    if (mean->is_integers) {
+      description["integers"] = std::pair(mean->low, mean->high);
+    } else {
+      description["numbers"] = std::pair(value(mean->low), value(mean->high));
+      description["step"] = value(mean->step);
+    }
   }
   if (!attribute.column.empty()) description["column"] = attribute.column;
   return description;

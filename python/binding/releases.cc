@@ -143,6 +143,24 @@ ProductQuery QueryOf(const Release& release, const Question& question) {
   return ProductQuery(domain, std::move(factors));
 }
 
+// The columns of tables with a mean: counts, their standard deviations, sums, theirs, and means with
+// theirs and the ends of their intervals.
+nb::list MeanTablesOf(const Release& release, const std::vector<AttributeSet>& tables,
+                      const std::string& answers, double quantile) {
+  const AnswerKind kind = ParseAnswerKind(answers);
+  std::vector<MeanColumns> made =
+      RunJob([&](const Job&) { return release.MeanTables(tables, kind, quantile); });
+  nb::list result;
+  for (MeanColumns& columns : made) {
+    result.append(nb::make_tuple(
+        ToNumpy(std::move(columns.counts)), ToNumpy(std::move(columns.count_std_devs)),
+        ToNumpy(std::move(columns.sums)), ToNumpy(std::move(columns.sum_std_devs)),
+        ToNumpy(std::move(columns.means)), ToNumpy(std::move(columns.mean_std_devs)),
+        ToNumpy(std::move(columns.mean_lower)), ToNumpy(std::move(columns.mean_upper))));
+  }
+  return result;
+}
+
 nb::tuple AnswerQuestion(const Release& release, const Question& question) {
   const Estimate estimate = release.Answer(QueryOf(release, question));
   return nb::make_tuple(estimate.value, estimate.variance, estimate.half_step);
@@ -157,12 +175,14 @@ double CovarianceOfQuestions(const Release& release, const Question& a, const Qu
 nb::object ResidualValues(const Release& release, const AttributeSet& set) {
   for (const NoisyResidual& residual : release.residuals()) {
     if (residual.attributes != set) continue;
-    if (residual.scale_bits > 0) {
+    const int64_t steps = RowSteps(release.plan().domain, set);
+    if (residual.scale_bits > 0 || steps > 1) {
       return std::visit(
           [&](const auto& values) {
             std::vector<double> unscaled;
             for (const auto value : values) {
-              unscaled.push_back(std::ldexp(static_cast<double>(value), -residual.scale_bits));
+              unscaled.push_back(std::ldexp(static_cast<double>(value), -residual.scale_bits) /
+                                 static_cast<double>(steps));
             }
             return nb::cast(ToNumpy(std::move(unscaled)));
           },
@@ -203,7 +223,7 @@ nb::tuple WritePageOf(const Release& release, const std::filesystem::path& measu
   request.max_bytes = max_bytes;
   request.confidence = confidence;
   const PageWritten written = RunJob([&](const Job&) { return WritePage(request); });
-  return nb::make_tuple(written.num_bytes, written.num_tables, written.left_out);
+  return nb::make_tuple(written.num_bytes, written.num_tables, written.left_out, written.num_means);
 }
 
 void Verify(const std::filesystem::path& path) {
@@ -222,6 +242,7 @@ void BindReleases(nb::module_& module) {
       .def("page", &WritePageOf, nb::arg("measurements"), nb::arg("output"), nb::arg("spec").none(),
            nb::arg("max_bytes"), nb::arg("confidence"))
       .def("tables", &TablesOf, nb::arg("tables"), nb::arg("answers"))
+      .def("mean_tables", &MeanTablesOf, nb::arg("tables"), nb::arg("answers"), nb::arg("quantile"))
       .def("long_tables", &LongTables, nb::arg("tables"), nb::arg("answers"), nb::arg("confidence"))
       .def("adjusted_tables", &AdjustedTablesOf, nb::arg("tables"), nb::arg("answers"),
            nb::arg("nonnegative"), nb::arg("integers"))

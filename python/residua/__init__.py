@@ -15,9 +15,19 @@
 True
 """
 
-from residua._attributes import Attribute, Domain, cuts, dates, integers, part, size, values
+from residua._attributes import (
+    Attribute,
+    Domain,
+    cuts,
+    dates,
+    integers,
+    numbers,
+    part,
+    size,
+    values,
+)
 from residua._check import Check
-from residua._estimate import Comparison, Estimate, Interval
+from residua._estimate import Comparison, Estimate, Interval, Mean
 from residua._ledger import Balance, Ledger
 from residua._plan import Basis, Plan, Privacy, load_plan
 from residua._planning import plan
@@ -43,6 +53,7 @@ __all__ = [
     "InputError",
     "Interval",
     "Ledger",
+    "Mean",
     "NotFoundError",
     "Page",
     "Plan",
@@ -63,6 +74,7 @@ __all__ = [
     "load",
     "load_plan",
     "load_release",
+    "numbers",
     "part",
     "plan",
     "size",

@@ -14,7 +14,7 @@ from residua import _html
 from residua._plain import flag, is_missing, matrix, plain
 from residua._residua import InputError
 
-Queries = Literal["identity", "prefix", "range", "hierarchy"] | npt.ArrayLike
+Queries = Literal["identity", "prefix", "range", "hierarchy", "mean"] | npt.ArrayLike
 Outside = Literal["error", "clamp", "drop", "null", "other"]
 Every = Literal["day", "week", "month", "quarter", "year"]
 Part = Literal["weekday", "hour", "month"]
@@ -24,8 +24,8 @@ Part = Literal["weekday", "hour", "month"]
 class Attribute:
     """One column: its cells, and the questions asked along it.
 
-    Made by :func:`integers`, :func:`cuts`, :func:`values`, :func:`dates`, :func:`part` and
-    :func:`size`. `entries` are the entries of its section in a spec file; a matrix is a numpy array
+    Made by :func:`integers`, :func:`numbers`, :func:`cuts`, :func:`values`, :func:`dates`,
+    :func:`part` and :func:`size`. `entries` are the entries of its section in a spec file; a matrix is a numpy array
     in place of a file's name.
 
     >>> import residua as rs
@@ -98,7 +98,8 @@ def integers(
     """One cell for each whole number from `first` to `last`.
 
     `queries` is "identity" (the counts), "prefix" (how many are at most k), "range" (how many are
-    from j to k), or a matrix with one row per query and one column per cell. With a matrix,
+    from j to k), "mean" (count, sum and mean, of no number by itself; see :func:`numbers`), or a
+    matrix with one row per query and one column per cell. With a matrix,
     `strategy` may be another matrix: the rows to measure. `hierarchy` puts cells into groups, as in
     ``{"minors": [0, 1, ...], "adults": [...]}``; a group may hold groups. `null=True` adds a cell
     for missing values. `outside` says what happens to other values: "error", "clamp", "drop" or
@@ -110,6 +111,31 @@ def integers(
     {'age': 100}
     """
     return _attribute({"integers": [first, last]}, queries, null, outside, hierarchy, strategy, column)
+
+
+def numbers(
+    low: float,
+    high: float,
+    *,
+    step: float = 1,
+    null: bool = False,
+    outside: Outside = "error",
+    column: str | None = None,
+) -> Attribute:
+    """Numbers from `low` to `high`, of which every table with the attribute has the count, the sum
+    and the mean. Values are rounded to the nearest `step`, which must divide the range.
+
+    However wide the range is, it costs no more: a row is split between two cells, `low` and `high`,
+    by how near its number is to each. A table has at most one such attribute; rules such as
+    ``marginals="<=2"`` ask for no others. `null=True` counts rows without a number; sums and means
+    are of the rows with one. The other arguments are those of :func:`integers`.
+
+    >>> import residua as rs
+    >>> trips = rs.Domain(fare=rs.numbers(0, 99.5, step=0.25, outside="clamp"), hour=24)
+    >>> trips.sizes
+    {'fare': 2, 'hour': 24}
+    """
+    return _attribute({"numbers": [low, high], "step": step}, "mean", null, outside, column=column)
 
 
 def cuts(
@@ -241,7 +267,9 @@ def _period(day: str, every: str) -> int:
 
 
 def _num_cells(entries: Mapping[str, Any]) -> int:
-    if "integers" in entries:
+    if "numbers" in entries or entries.get("queries") == "mean":
+        cells = 2
+    elif "integers" in entries:
         cells = int(entries["integers"][1]) - int(entries["integers"][0]) + 1
     elif "cuts" in entries:
         cells = len(entries["cuts"]) + 1

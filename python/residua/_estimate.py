@@ -68,6 +68,84 @@ class Estimate:
 
 
 @dataclass(frozen=True)
+class Mean:
+    """The mean of a number: the ratio of its `sum` to the `count` of the rows that have one. Made by
+    :meth:`Release.mean`.
+
+    Both are unbiased estimates that share noise. `std_dev` is by the delta method; :meth:`interval`
+    is Fieller's, which holds for any number of rows.
+
+    >>> release = example_means()
+    >>> release.mean("delay", carrier="AA").interval(0.95).lower > 0
+    True
+    """
+
+    sum: Estimate
+    count: Estimate
+
+    @property
+    def value(self) -> float:
+        """The sum over the count; not a number where the count is not positive.
+
+        >>> round(example_means().mean("delay").value)
+        20
+        """
+        return self.sum.value / self.count.value if self.count.value > 0 else float("nan")
+
+    @property
+    def std_dev(self) -> float:
+        """By the delta method, which needs a count well above its noise.
+
+        >>> example_means().mean("delay").std_dev < 5
+        True
+        """
+        mean = self.value
+        spread = (
+            self.sum.variance
+            - 2 * mean * covariance(self.sum, self.count)
+            + mean**2 * self.count.variance
+        )
+        return float(max(0.0, spread) ** 0.5 / self.count.value)
+
+    def interval(self, confidence: float = 0.95) -> Interval | None:
+        """The interval that contains the true mean with this probability; None where the count is
+        too uncertain: then no bounded interval does.
+
+        >>> example_means().mean("delay", carrier="ZZ").interval() is None
+        True
+        """
+        level = number(confidence, "confidence")
+        ends = _residua.ratio(
+            (self.sum.value, self.sum.variance),
+            (self.count.value, self.count.variance),
+            covariance(self.sum, self.count),
+            level,
+        )
+        return Interval(*ends) if ends and self.count.value > 0 else None
+
+    def minus(self, other: Mean) -> Estimate:
+        """The difference of two means of one release or of two, with the noise that they share
+        taken into account; its standard deviation is by the delta method.
+
+        >>> release = example_means()
+        >>> apart = release.mean("delay", carrier="AA").minus(release.mean("delay", carrier="DL"))
+        >>> apart.std_dev > 0
+        True
+        """
+        terms = [(weight, part) for weight, part in self._linear()]
+        terms += [(-weight, part) for weight, part in other._linear()]
+        spread = sum(a * b * covariance(x, y) for a, x in terms for b, y in terms)
+        return Estimate(self.value - other.value, float(max(0.0, spread) ** 0.5))
+
+    def _linear(self) -> list[tuple[float, Estimate]]:
+        """What its error is a combination of, to first order."""
+        if self.interval() is None:
+            raise _residua.InputError("the count of the mean is too uncertain to compare it")
+        rows = self.count.value
+        return [(1 / rows, self.sum), (-self.value / rows, self.count)]
+
+
+@dataclass(frozen=True)
 class Comparison:
     """Two estimates, with the noise that they share taken into account.
 

@@ -575,7 +575,7 @@ class Plan:
     def _axis(self, attribute: int, answers: str) -> Axis:
         if answers not in self._axes:
             self._axes[answers] = [
-                axis(told, labels, answers == "cells" or told["queries"] == "identity")
+                axis(told, labels, "mean" not in told and (answers == "cells" or told["queries"] == "identity"))
                 for told, labels in zip(self._attributes, self._file.labels(answers), strict=True)
             ]
         return self._axes[answers][attribute]

@@ -16,7 +16,7 @@ import pandas as pd
 import pyarrow as pa
 
 from residua import _estimate, _html, _residua, _terms
-from residua._estimate import Comparison, Estimate
+from residua._estimate import Comparison, Estimate, Mean
 from residua._plain import Array, flag, number, place, whole
 from residua._plan import Answers, Plan, checked_answers
 from residua._spec import Spec
@@ -118,7 +118,8 @@ def releases_of(after: Release | Sequence[Release]) -> list[_residua.Release]:
 @dataclass(frozen=True)
 class Page:
     """A page that was written: its file, its size, the number of tables that it can show, and the
-    names of those that did not fit, the largest first. Made by :meth:`Release.page`.
+    names of the others: those with sums and means, which the page does not show, and those that did
+    not fit, the largest first. Made by :meth:`Release.page`.
 
     >>> example_release().page("people.html").num_tables
     4
@@ -178,7 +179,11 @@ class Release:
 
         One row per answer. The columns are the attributes, in the order asked for, then `estimate`,
         `std_dev`, `ci_lower` and `ci_upper`. An attribute that has one of these names gets a "_" at
-        its end. An attribute with a hierarchy has a second column, such as `district_level`: 0 for
+        its end. A table with a number whose mean is asked has one row per answer of the others:
+        `estimate` counts the rows that have a number, and then come `sum`, `sum_std_dev`,
+        `sum_ci_lower`, `sum_ci_upper`, `mean`, `mean_std_dev`, `mean_ci_lower`, `mean_ci_upper` and
+        `mean_note`. Where the count is too uncertain for a mean, the note says so and the mean is
+        missing. An attribute with a hierarchy has a second column, such as `district_level`: 0 for
         values, 1 for groups of them, and so on. `answers` is "planned" for the attributes' own
         queries, "prefixes" for prefix sums in place of all ranges, or "cells" for the counts.
 
@@ -197,6 +202,10 @@ class Release:
         kind = checked_answers(answers)
         table, order = self._plan._ordered_set(attributes)
         [frame] = frames_of(self, [table], number(confidence, "confidence"), kind)
+        # A number whose mean is asked has no column.
+        order = tuple(k for k in order if "mean" not in self._plan._attributes[table[k]])
+        table = [i for i in table if "mean" not in self._plan._attributes[i]]
+        order = tuple(sorted(order).index(k) for k in order)
         if list(order) == sorted(order):
             return frame
         shape = self._plan._shape(table, kind)
@@ -324,6 +333,42 @@ class Release:
         value, variance, half_step = self._release.answer(self._worded(asked))
         return Estimate(value, float(np.sqrt(variance)), asked, half_step, self)
 
+    def sum(self, name: str, question: Mapping[str, Any] | None = None, /, **terms: Any) -> Estimate:
+        """The sum of a number whose mean was measured (:func:`numbers`), over the rows that have
+        one, and that the terms of :meth:`query` choose.
+
+        >>> release = example_means()
+        >>> release.sum("delay", carrier="AA") == release.query('sum(delay) carrier=AA')
+        True
+        """
+        low, high = self._ends(name)
+        return self._moment(name, [low, high], {**(question or {}), **terms})
+
+    def mean(self, name: str, question: Mapping[str, Any] | None = None, /, **terms: Any) -> Mean:
+        """The mean of a number whose mean was measured (:func:`numbers`), over the rows that have
+        one, and that the terms of :meth:`query` choose.
+
+        >>> release = example_means()
+        >>> delay = release.mean("delay", carrier="AA")
+        >>> delay.value == delay.sum.value / delay.count.value
+        True
+        """
+        asked = {**(question or {}), **terms}
+        return Mean(self.sum(name, asked), self._moment(name, [1.0, 1.0], asked))
+
+    def _ends(self, name: str) -> tuple[float, float]:
+        for attribute in self._plan._attributes:
+            if attribute["name"] == name and "mean" in attribute:
+                return attribute["mean"]
+        self._plan._ordered_set((name,))  # refuses an unknown name
+        raise _residua.InputError(f"'{name}' was counted, and has neither a sum nor a mean")
+
+    def _moment(self, name: str, of_ends: list[float], asked: Mapping[str, Any]) -> Estimate:
+        if name in asked:
+            raise _residua.InputError(f"the question names '{name}' twice")
+        cells = self._plan.sizes[name]
+        return self.query({**asked, name: _terms.weights(of_ends + [0.0] * (cells - 2))})
+
     def covariance(self, first: Question | Estimate, second: Question | Estimate) -> float:
         """The covariance of two answers: of texts or terms, which are asked of this release, or of
         answers of :meth:`query`. Answers of different releases have independent noise, so that it
@@ -418,11 +463,19 @@ class Release:
             file = Path(folder, "release.parquet")
             self.save(file)
             told = self._release.page(file, output, spec._spec if spec else None, most, level)
+        *told, num_means = told
         page = Page(output, *told)
-        if page.left_out:
+        all_tables = len(page.left_out) + page.num_tables
+        if num_means > 0:
             warnings.warn(
-                f"{output}: {len(page.left_out)} of {len(page.left_out) + page.num_tables} tables "
-                f"did not fit, the largest {page.left_out[0]}; allow more max_bytes",
+                f"{output}: {num_means} of {all_tables} tables have sums and means, which the page "
+                "does not show; see Release.table",
+                stacklevel=2,
+            )
+        if len(page.left_out) > num_means:
+            warnings.warn(
+                f"{output}: {len(page.left_out) - num_means} of {all_tables} tables "
+                f"did not fit, the largest {page.left_out[num_means]}; allow more max_bytes",
                 stacklevel=2,
             )
         return page

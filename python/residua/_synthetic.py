@@ -80,6 +80,16 @@ def _mbi() -> Any:
     return mbi
 
 
+def _check_no_means(release: Release) -> None:
+    """The cells of a number whose mean is asked hold parts of rows."""
+    for attribute in release.plan._attributes:
+        if "mean" in attribute:
+            raise InputError(
+                f"synthetic data has no place for '{attribute['name']}', whose mean alone was "
+                "measured; plan a release without it"
+            )
+
+
 def synthesize(release: Release, rows: int | None, tolerance: float, most: int) -> Synthetic:
     if rows is not None and rows < 1:
         raise InputError(f"rows is {rows}; give at least 1")
@@ -87,6 +97,7 @@ def synthesize(release: Release, rows: int | None, tolerance: float, most: int) 
         raise InputError(f"tolerance is {tolerance}; it must lie between 0 and 1, such as 0.02")
     if most < 1:
         raise InputError(f"max_iterations is {most}; give at least 1")
+    _check_no_means(release)
     mbi = _mbi()
     import jax
 
@@ -165,6 +176,7 @@ def _distance(release: Release, table: tuple[str, ...], counts: Array) -> Array:
 
 
 def linear_measurements(release: Release, form: str) -> list[Any]:
+    _check_no_means(release)
     mbi = _mbi()
     if form == "residuals":
         return [_residual(mbi, release, names) for names in release.plan.base_mechanisms]

@@ -111,7 +111,12 @@ class Adjusted(Mapping[Names, pd.DataFrame]):
 
     def __init__(self, release: Release, nonnegative: bool, integers: bool, answers: str) -> None:
         self._release = release
-        self._sets = release.plan._table_sets()
+        # Sums and means are not adjusted.
+        self._sets = {
+            names: table
+            for names, table in release.plan._table_sets().items()
+            if not has_mean(release.plan, table)
+        }
         self._answers = answers
         values, deviation = release._release.adjusted_tables(
             list(self._sets.values()), answers, nonnegative, integers
@@ -145,8 +150,13 @@ def frames_of(
     """The tables, whose attributes are in the domain's order."""
     plan = release.plan
     factor = _residua.quantile(confidence)
-    numbers = release._release.tables([list(table) for table in tables], answers)
-    for table, (values, variances, half_step) in zip(tables, numbers, strict=True):
+    counted = [list(table) for table in tables if not has_mean(plan, table)]
+    numbers = iter(release._release.tables(counted, answers))
+    for table in tables:
+        if has_mean(plan, table):
+            yield _mean_frame(release, table, factor, answers)
+            continue
+        values, variances, half_step = next(numbers)
         std_devs = np.sqrt(variances)
         half = factor * std_devs
         if half_step > 0:
@@ -158,6 +168,42 @@ def frames_of(
             estimate=values, std_dev=std_devs, ci_lower=values - half, ci_upper=values + half
         )
         yield pd.DataFrame(columns, copy=False)
+
+
+def has_mean(plan: Plan, table: Sequence[int]) -> bool:
+    """Whether the table has a number whose mean is asked."""
+    return any("mean" in plan._attributes[i] for i in table)
+
+
+def _mean_numbers(
+    release: Release, table: Sequence[int], factor: float, answers: str
+) -> dict[str, Any]:
+    [made] = release._release.mean_tables([list(table)], answers, factor)
+    counts, count_std_devs, sums, sum_std_devs, means, mean_std_devs, lower, upper = made
+    return {
+        "estimate": counts,
+        "std_dev": count_std_devs,
+        "ci_lower": counts - factor * count_std_devs,
+        "ci_upper": counts + factor * count_std_devs,
+        "sum": sums,
+        "sum_std_dev": sum_std_devs,
+        "sum_ci_lower": sums - factor * sum_std_devs,
+        "sum_ci_upper": sums + factor * sum_std_devs,
+        "mean": means,
+        "mean_std_dev": mean_std_devs,
+        "mean_ci_lower": lower,
+        "mean_ci_upper": upper,
+        "mean_note": np.where(np.isnan(means), "count too uncertain", "").astype(object),
+    }
+
+
+def _mean_frame(
+    release: Release, table: Sequence[int], factor: float, answers: str
+) -> pd.DataFrame:
+    others = [i for i in table if "mean" not in release.plan._attributes[i]]
+    columns = _label_columns(release.plan, others, answers)
+    columns.update(_mean_numbers(release, table, factor, answers))
+    return pd.DataFrame(columns, copy=False)
 
 
 def _label_columns(plan: Plan, table: Sequence[int], answers: str) -> dict[str, Any]:
@@ -207,8 +253,28 @@ class LongTable:
 
 def long_table(release: Release, confidence: float, answers: str) -> LongTable:
     plan = release.plan
-    sets = list(plan._table_sets().values())
+    all_sets = list(plan._table_sets().values())
+    sets = [table for table in all_sets if not has_mean(plan, table)]
     estimates, std_devs, reaches, sizes = release._release.long_tables(sets, answers, confidence)
+    numbers = {
+        "estimate": estimates,
+        "std_dev": std_devs,
+        "ci_lower": estimates - reaches,
+        "ci_upper": estimates + reaches,
+    }
+    # Tables with means come last; they have columns that the others lack.
+    with_means = [table for table in all_sets if has_mean(plan, table)]
+    factor = _residua.quantile(confidence)
+    made = [_mean_numbers(release, table, factor, answers) for table in with_means]
+    if made:
+        numbers = {
+            name: np.concatenate([_column(numbers, name, len(estimates)), *(m[name] for m in made)])
+            for name in made[0]
+        }
+        sizes = np.concatenate([sizes, [len(m["estimate"]) for m in made]])
+        estimates = numbers["estimate"]
+    names = plan._file.table_names([*sets, *with_means])
+    sets += [[i for i in table if "mean" not in plan._attributes[i]] for table in with_means]
     axes = {i: plan._axis(i, answers) for i in sorted({i for table in sets for i in table})}
     codes = {
         i: np.full(len(estimates), -1, dtype=np.min_scalar_type(-len(axis.labels) - 1))
@@ -231,17 +297,19 @@ def long_table(release: Release, confidence: float, answers: str) -> LongTable:
                 of_rows[rows].reshape(shape)[...] = of_answers.reshape(along)
         begin += size
     return LongTable(
-        plan._file.table_names(sets),
+        names,
         np.repeat(np.arange(len(sets), dtype=np.int32), sizes),
         {plan._columns[i]: (axes[i], codes[i]) for i in axes},
         {plan._columns[i]: (column, of_rows) for i, (column, _, of_rows) in levels.items()},
-        {
-            "estimate": estimates,
-            "std_dev": std_devs,
-            "ci_lower": estimates - reaches,
-            "ci_upper": estimates + reaches,
-        },
+        numbers,
     )
+
+
+def _column(numbers: dict[str, Array], name: str, size: int) -> npt.NDArray[Any]:
+    """A column of tables without means, where these have it."""
+    if name in numbers:
+        return numbers[name]
+    return np.full(size, "" if name == "mean_note" else np.nan, dtype=object if name == "mean_note" else float)
 
 
 def _categorical(codes: npt.NDArray[Any], labels: Any, ordered: bool) -> pd.Categorical:

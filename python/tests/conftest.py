@@ -84,6 +84,17 @@ def example_release():
     return rs.plan(domain, marginals="<=2", rho=1).measure(frame, ledger=ledger)
 
 
+def example_means():
+    frame = pd.DataFrame(
+        {"carrier": ["AA"] * 300 + ["DL"] * 200, "delay": [20] * 250 + [30, 10] * 25 + [20] * 200}
+    )
+    domain = rs.Domain(
+        carrier=["AA", "DL", "ZZ"], delay=rs.integers(-60, 600, queries="mean", outside="clamp")
+    )
+    ledger = f"example{len(list(Path.cwd().glob('example*')))}.ledger"
+    return rs.plan(domain, marginals="<=2", rho=50).measure(frame, ledger=ledger)
+
+
 def example_ledger():
     before = set(Path.cwd().glob("example*"))
     example_release()

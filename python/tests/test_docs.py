@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import residua as rs
-from conftest import ROOT, example_ledger, example_release, python_of
+from conftest import ROOT, example_ledger, example_means, example_release, python_of
 
 MODULES = sorted(f"residua.{m.name}" for m in pkgutil.iter_modules(rs.__path__))
 assert len(MODULES) > 8
@@ -42,7 +42,11 @@ def test_everything_public_is_listed():
 @pytest.mark.parametrize("module", ["residua", *MODULES])
 def test_examples(module):
     pd.set_option("display.width", 200)
-    extra = {"example_release": example_release, "example_ledger": example_ledger}
+    extra = {
+        "example_release": example_release,
+        "example_means": example_means,
+        "example_ledger": example_ledger,
+    }
     result = doctest.testmod(
         importlib.import_module(module), extraglobs=extra, optionflags=doctest.NORMALIZE_WHITESPACE
     )

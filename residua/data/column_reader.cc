@@ -54,6 +54,7 @@ ColumnReader::ColumnReader(const Attribute& attribute, ValueKind kind, const std
       file_(file),
       outside_values_(outside_values),
       null_values_(null_values),
+      num_codes_(NumCodes(attribute)),
       codes_(EmptyCodeColumn(attribute)) {}
 
 void ColumnReader::Encode(const DuckDbChunk& chunk, int column, int64_t num_rows_before) {
@@ -89,10 +90,10 @@ void ColumnReader::EncodeValues(const Value* values, const uint64_t* validity,
   values_->of_chunk.resize(num_rows);
   values_->outcomes.Find(values, validity, std::span(values_->of_chunk));
   has_dropped_ = false;
-  if (Copied(values_->of_chunk.data(), num_rows, chunk_codes_.data()) < attribute_.size) return;
+  if (Copied(values_->of_chunk.data(), num_rows, chunk_codes_.data()) < num_codes_) return;
   ValueEncoder& encoder = values_->encoder;
   for (size_t row = 0; row < num_rows; ++row) {
-    if (values_->of_chunk[row] < attribute_.size) continue;
+    if (values_->of_chunk[row] < num_codes_) continue;
     const int64_t row_number = num_rows_before + static_cast<int64_t>(row) + 1;
     chunk_codes_[row] = IsMissing(validity, static_cast<int64_t>(row))
                             ? encoder.EncodeMissing(row_number)
@@ -118,16 +119,16 @@ template <typename Outcome>
 void ColumnReader::PlaceOutcomes(const Outcome* outcomes) {
   has_dropped_ = false;
   const size_t num_rows = chunk_codes_.size();
-  if (Copied(outcomes, num_rows, chunk_codes_.data()) < attribute_.size) return;
+  if (Copied(outcomes, num_rows, chunk_codes_.data()) < num_codes_) return;
   for (size_t row = 0; row < num_rows; ++row) {
-    if (outcomes[row] < attribute_.size) continue;
+    if (outcomes[row] < num_codes_) continue;
     chunk_codes_[row] = PlaceNoted(outcomes[row]);
     if (chunk_codes_[row] == ValueEncoder::kDropRow) has_dropped_ = true;
   }
 }
 
 int32_t ColumnReader::PlaceNoted(uint32_t outcome) {
-  const auto size = static_cast<uint32_t>(attribute_.size);
+  const auto size = static_cast<uint32_t>(num_codes_);
   const auto cell = static_cast<int32_t>(outcome % size);
   switch (static_cast<ValueNote>(outcome / size)) {
     case ValueNote::kNone:

@@ -58,6 +58,7 @@ class ColumnReader {
   const std::string& file_;
   OutsideValues outside_values_;
   const NullValues& null_values_;
+  int64_t num_codes_;
   std::unique_ptr<Values> values_;  // none before the first Encode
   AttributeReport placed_;          // of the outcomes that were placed
   CodeColumn codes_;

@@ -49,10 +49,17 @@ size_t FindColumn(const std::string& file, const Relation& relation, const std::
        ShownText(wanted), fmt::join(names, ", "), key);
 }
 
+// Cuts and the numbers of a mean, not integers.
+bool IsForNumbers(const Encoding& encoding) {
+  const auto* mean = std::get_if<MeanEncoding>(&encoding.cells);
+  return std::holds_alternative<CutEncoding>(encoding.cells) ||
+         (mean != nullptr && !mean->is_integers);
+}
+
 // What a column must hold, in words.
 std::string_view WantedIn(const Encoding& encoding) {
   if (std::holds_alternative<ValueEncoding>(encoding.cells)) return "values";
-  if (std::holds_alternative<CutEncoding>(encoding.cells)) return "a number";
+  if (IsForNumbers(encoding)) return "a number";
   const auto* part = std::get_if<PartEncoding>(&encoding.cells);
   if (part != nullptr && part->part == DatePart::kHour) return "a date with a time";
   const bool is_date = part != nullptr || std::holds_alternative<DateEncoding>(encoding.cells);
@@ -97,7 +104,7 @@ ValueKind KindOf(const std::string& file, const Attribute& attribute, const std:
     return ValueKind::kText;
   }
   if (type == ColumnType::kFloat) return ValueKind::kNumber;
-  if (std::holds_alternative<CutEncoding>(cells)) {
+  if (IsForNumbers(attribute.encoding)) {
     // A number of arbitrary length may not fit into a double.
     if (sql_type == "BIGNUM") return ValueKind::kNumberText;
     return type == ColumnType::kText ? ValueKind::kText : ValueKind::kNumber;

@@ -100,7 +100,7 @@ int32_t ValueEncoder::EncodeFound(const FoundCell& found, std::string_view value
 
 int32_t ValueEncoder::EncodeMissing(int64_t row) {
   ++report_.num_missing;
-  if (attribute_.encoding.null_cell) return static_cast<int32_t>(attribute_.size - 1);
+  if (attribute_.encoding.null_cell) return NullCode();
   if (!stopping_.missing) {
     ++report_.num_dropped;
     return kDropRow;
@@ -155,13 +155,16 @@ int32_t ValueEncoder::Place(const FoundCell& found, std::string_view shown_value
   }
   RESIDUA_CHECK(attribute_.encoding.null_cell);
   ++report_.num_nulled;
-  return static_cast<int32_t>(attribute_.size - 1);
+  return NullCode();
 }
+
+int32_t ValueEncoder::NullCode() const { return static_cast<int32_t>(NumCodes(attribute_) - 1); }
 
 Error ValueEncoder::OutsideError(const FoundCell& found, std::string_view shown_value,
                                  int64_t row) const {
   const bool is_coded = std::holds_alternative<std::monostate>(attribute_.encoding.cells);
   const auto* dates = std::get_if<DateEncoding>(&attribute_.encoding.cells);
+  const MeanEncoding* mean = MeanOf(attribute_);
   std::string problem;
   std::string other_remedy;
   switch (found.fault) {
@@ -176,16 +179,23 @@ Error ValueEncoder::OutsideError(const FoundCell& found, std::string_view shown_
         other_remedy = "widen dates";
         break;
       }
+      if (mean != nullptr && !mean->is_integers) {
+        problem = fmt::format("outside {}..{}", DecimalText(mean->low, mean->decimals),
+                              DecimalText(mean->high, mean->decimals));
+        other_remedy = "widen numbers";
+        break;
+      }
       problem = fmt::format("outside {}..{}", finder_.first(), finder_.last());
       other_remedy = is_coded ? "give it more cells" : "widen integers";
       break;
     case Fault::kNotInteger:
       problem = "not an integer";
-      other_remedy = "give it cuts or values instead of integers";
+      other_remedy = mean != nullptr ? "give it numbers with a step instead of integers"
+                                     : "give it cuts or values instead of integers";
       break;
     case Fault::kNotNumber:
       problem = "not a number";
-      other_remedy = "give it values instead of cuts";
+      other_remedy = mean != nullptr ? "convert it in a query" : "give it values instead of cuts";
       break;
     case Fault::kNotListed:
       problem = "not among its values";

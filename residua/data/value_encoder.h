@@ -54,7 +54,8 @@ class ValueEncoder {
   ValueEncoder(const ValueEncoder&) = delete;
   ValueEncoder& operator=(const ValueEncoder&) = delete;
 
-  // The cell of a value in row `row` (counted from 1), or kDropRow.
+  // The code of a value in row `row` (counted from 1), which is its cell or, of a mean, its number;
+  // or kDropRow.
   int32_t Encode(int64_t value, int64_t row);
   int32_t Encode(double value, int64_t row);
   // Where true and false are listed and nothing else, True and TRUE are true, and so on.
@@ -67,6 +68,7 @@ class ValueEncoder {
 
  private:
   int32_t EncodeFound(const FoundCell& found, std::string_view value, int64_t row);
+  int32_t NullCode() const;
   int32_t Place(const FoundCell& found, std::string_view shown_value, int64_t row);
   bool Stops(const FoundCell& found) const;
   void Tally(const FoundCell& found, std::string_view shown_value, int64_t row);

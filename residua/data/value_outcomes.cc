@@ -85,18 +85,19 @@ int32_t EncodeValue(const duckdb_string_t& value, ValueKind kind, const NullValu
 }
 
 int OutcomeBytes(const Attribute& attribute) {
-  return attribute.size * kNumValueNotes <= int64_t{std::numeric_limits<uint16_t>::max()} + 1 ? 2
-                                                                                              : 4;
+  return NumCodes(attribute) * kNumValueNotes <= int64_t{std::numeric_limits<uint16_t>::max()} + 1
+             ? 2
+             : 4;
 }
 
 ValueOutcomes::ValueOutcomes(const Attribute& attribute, ValueKind kind, const std::string& file,
                              OutsideValues outside_values, const NullValues& null_values)
     : kind_(kind),
-      size_(static_cast<uint32_t>(attribute.size)),
+      size_(static_cast<uint32_t>(NumCodes(attribute))),
       null_values_(&null_values),
       encoder_(attribute, file, outside_values),
-      known_texts_(NumKnownTexts(attribute.size)),
-      known_numbers_(NumKnownNumbers(attribute.size)) {}
+      known_texts_(NumKnownTexts(NumCodes(attribute))),
+      known_numbers_(NumKnownNumbers(NumCodes(attribute))) {}
 
 template <typename Value, typename Outcome>
 void ValueOutcomes::Find(const Value* values, const uint64_t* validity,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -21,7 +22,7 @@ enum class ValueKind {
 };
 std::string_view SqlType(ValueKind kind);
 
-// The cell of a value, or kDropRow, as `encoder` finds it; a value that `null_values` lists is
+// The code of a value, or kDropRow, as `encoder` finds it; a value that `null_values` lists is
 // missing. `kind` is that of the column.
 int32_t EncodeValue(int64_t value, ValueKind kind, const NullValues& null_values, int64_t row,
                     ValueEncoder& encoder);
@@ -30,7 +31,7 @@ int32_t EncodeValue(double value, ValueKind kind, const NullValues& null_values,
 int32_t EncodeValue(const duckdb_string_t& value, ValueKind kind, const NullValues& null_values,
                     int64_t row, ValueEncoder& encoder);
 
-// What a report counts of a value, beside its cell.
+// What a report counts of a value, beside its code.
 enum class ValueNote {
   kNone,
   kMissing,
@@ -46,9 +47,8 @@ inline constexpr int64_t kNumValueNotes = 8;
 // The bytes that hold any outcome of an attribute: 2 or 4.
 int OutcomeBytes(const Attribute& attribute);
 
-// What becomes of each value of a column, as a number: note * size + cell, with `size` the
-// attribute's number of cells, and cell 0 where there is none. The number follows from the value
-// alone, so that it may be found once for all rows with the value. Nothing is reported and nothing
+// What becomes of each value of a column, as a number: note * size + code, with `size` the
+// attribute's NumCodes, and code 0 where there is none. The number follows from the value alone, so that it may be found once for all rows with the value. Nothing is reported and nothing
 // refused here: whoever places the rows looks at the notes. One thread at a time uses it.
 class ValueOutcomes {
  public:
@@ -74,6 +74,8 @@ class ValueOutcomes {
     uint32_t outcome = kUnknown;
   };
   static constexpr uint32_t kUnknown = ~uint32_t{0};
+  // Every outcome fits, and none is kUnknown; the missing value is one code more.
+  static_assert(std::max(kMaxEncodedSize, kMaxMeanSteps + 2) * kNumValueNotes < kUnknown);
 
   uint32_t OutcomeOf(int64_t value);
   uint32_t OutcomeOf(double value);

@@ -119,6 +119,7 @@ std::vector<MeasurementLayout::Words> MeasurementLayout::WordsOf(const RowGroup&
       known->second = {ToString(IntegerNoiseVariance(plan_, sets_[k])), int64_t{1} << bits};
     }
     std::tie(of_set.variance, of_set.scale) = known->second;
+    of_set.scale = CheckedMultiply(of_set.scale, RowSteps(plan_.domain, sets_[k]));
     words.push_back(std::move(of_set));
   }
   return words;

@@ -95,7 +95,7 @@ Json AttributeToJson(const Attribute& attribute) {
   Json json;
   json["name"] = attribute.name;
   json["size"] = attribute.size;
-  json["queries"] = ToString(attribute.queries);
+  json["queries"] = QueriesText(attribute);
   if (const auto* integers = std::get_if<IntegerEncoding>(&attribute.encoding.cells)) {
     json["integers"] = {integers->first, integers->last};
   } else if (const auto* bins = std::get_if<CutEncoding>(&attribute.encoding.cells)) {
@@ -107,6 +107,12 @@ Json AttributeToJson(const Attribute& attribute) {
     json["every"] = TextOf(kDateSteps, dates->every);
   } else if (const auto* part = std::get_if<PartEncoding>(&attribute.encoding.cells)) {
     json["part"] = TextOf(kDateParts, part->part);
+  } else if (const MeanEncoding* mean = MeanOf(attribute); mean != nullptr && mean->is_integers) {
+    json["integers"] = {mean->low, mean->high};
+  } else if (mean != nullptr) {
+    const auto text = [&](int64_t value) { return DecimalText(value, mean->decimals); };
+    json["numbers"] = {text(mean->low), text(mean->high)};
+    json["step"] = text(mean->step);
   }
   if (!attribute.column.empty()) json["column"] = attribute.column;
   if (attribute.queries == QueryKind::kHierarchy) {
@@ -139,7 +145,8 @@ Attribute AttributeFromJson(const Json& json) {
   Attribute attribute;
   attribute.name = json.at("name").get<std::string>();
   attribute.size = WholeNumber<int64_t>(json.at("size"));
-  attribute.queries = ParseQueryKind(json.at("queries").get<std::string>());
+  const auto queries = json.at("queries").get<std::string>();
+  if (queries != kMeanQueries) attribute.queries = ParseQueryKind(queries);
   Encoding& encoding = attribute.encoding;
   if (json.contains("integers")) {
     encoding.cells = IntegerEncoding{WholeNumber<int64_t>(json["integers"].at(0)),
@@ -154,7 +161,14 @@ Attribute AttributeFromJson(const Json& json) {
                      ValueFromJson(kDateSteps, json.at("every"))};
   } else if (json.contains("part")) {
     encoding.cells = PartEncoding{ValueFromJson(kDateParts, json["part"])};
+  } else if (json.contains("numbers")) {
+    const auto number = [](const Json& item) {
+      return ParseRational(item.get<std::string>(), "numbers");
+    };
+    encoding.cells = MakeMeanEncoding(number(json["numbers"].at(0)), number(json["numbers"].at(1)),
+                                      number(json.at("step")));
   }
+  if (queries == kMeanQueries) AskForMean(&encoding);
   if (json.contains("column")) attribute.column = json["column"].get<std::string>();
   encoding.null_cell = json.at("null").get<bool>();
   encoding.outside = ValueFromJson(kOutsidePolicies, json.at("outside"));

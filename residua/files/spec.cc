@@ -129,8 +129,8 @@ class SpecReader : TomlReader {
   Attribute ReadAttribute(const std::string& name, const toml::table& table) const {
     const std::string path = Join("attributes", name);
     CheckKeys(table, path,
-              {"integers", "cuts", "values", "dates", "every", "part", "size", "column", "null",
-               "outside", "queries", "hierarchy", "custom", "check"});
+              {"integers", "numbers", "step", "cuts", "values", "dates", "every", "part", "size",
+               "column", "null", "outside", "queries", "hierarchy", "custom", "check"});
     Attribute attribute;
     attribute.name = name;
     Encoding& encoding = attribute.encoding;
@@ -138,6 +138,12 @@ class SpecReader : TomlReader {
     if (const auto* node = table.get("integers")) {
       encoding.cells = ReadIntegers(*node, path + ".integers");
       ++num_encodings;
+    }
+    if (const auto* node = table.get("numbers")) {
+      encoding.cells = ReadNumbers(*node, path + ".numbers", table.get("step"), path + ".step");
+      ++num_encodings;
+    } else if (const auto* step = table.get("step")) {
+      FailAt(*step, path + ".step", "needs numbers = [LOW, HIGH] beside it");
     }
     if (const auto* node = table.get("cuts")) {
       encoding.cells = ReadCuts(*node, path + ".cuts");
@@ -164,7 +170,7 @@ class SpecReader : TomlReader {
     if (num_encodings != 1) {
       FailAt(table, path,
              "needs exactly one of integers = [FIRST, LAST], cuts = [...], values = [...], dates "
-             "= [\"FIRST\", \"LAST\"], part = \"weekday\" or size = N");
+             "= [\"FIRST\", \"LAST\"], part = \"weekday\", numbers = [LOW, HIGH] or size = N");
     }
     if (const auto* node = table.get("column")) {
       attribute.column = String(*node, path + ".column");
@@ -179,15 +185,24 @@ class SpecReader : TomlReader {
     if (const auto* node = table.get("outside")) {
       encoding.outside = ReadChoice(*node, path + ".outside", kOutsidePolicies);
     }
+    std::string queries;
+    if (const auto* node = table.get("queries")) {
+      queries = String(*node, path + ".queries");
+      if (queries == kMeanQueries) {
+        At(*node, path + ".queries", [&] { AskForMean(&encoding); });
+      } else if (std::holds_alternative<MeanEncoding>(encoding.cells)) {
+        FailAt(*node, path + ".queries", "must be \"mean\" with numbers, or left out");
+      }
+    }
     CheckEncodingAt(table, path, encoding);
     if (const auto num_cells = NumCells(encoding)) {
       attribute.size = *num_cells;
     } else if (encoding.null_cell && attribute.size <= Domain::kMaxAttributeSize) {
       ++attribute.size;
     }
-    if (const auto* node = table.get("queries")) {
-      const std::string key = path + ".queries";
-      attribute.queries = At(*node, key, [&] { return ParseQueryKind(String(*node, key)); });
+    if (!queries.empty() && queries != kMeanQueries) {
+      attribute.queries =
+          At(*table.get("queries"), path + ".queries", [&] { return ParseQueryKind(queries); });
     }
     if (const auto* node = table.get("check")) {
       const std::string key = path + ".check";
@@ -294,6 +309,19 @@ class SpecReader : TomlReader {
     return {Whole(list[0], key), Whole(list[1], key)};
   }
 
+  // `step` may be null: 1.
+  MeanEncoding ReadNumbers(const toml::node& node, const std::string& key, const toml::node* step,
+                           const std::string& step_key) const {
+    const toml::array& list = Array(node, key);
+    if (list.size() != 2) FailAt(node, key, "must be [LOW, HIGH]");
+    const auto read = [&](const toml::node& item, const std::string& item_key) {
+      return At(item, item_key, [&] { return ParseRational(Number(item, item_key), "a number"); });
+    };
+    const Rational by = step == nullptr ? Rational(1) : read(*step, step_key);
+    return At(node, key,
+              [&] { return MakeMeanEncoding(read(list[0], key), read(list[1], key), by); });
+  }
+
   CutEncoding ReadCuts(const toml::node& node, const std::string& key) const {
     CutEncoding bins;
     for (const toml::node& item : Array(node, key)) {
@@ -358,6 +386,7 @@ class SpecReader : TomlReader {
     const auto fault = FindFault(encoding);
     if (!fault) return;
     const toml::node* node = table.get(fault->setting);
+    if (node == nullptr) node = table.get("numbers");  // whose step is 1 if none is given
     RESIDUA_CHECK(node != nullptr);
     if (fault->item) node = node->as_array()->get(*fault->item);
     throw Named(fault->error, *node, Join(path, fault->setting));

@@ -42,11 +42,12 @@ std::string ValueField(double value) {
 std::string ValueField(int64_t value) { return fmt::format("{}", value); }
 std::string ValueField(const std::string& value) { return CsvField(value); }
 
-// The decimals of all numbers of the table; nothing for all digits.
-std::optional<int> DecimalsOf(const TableLayout& layout, const PublishedTable& table) {
+// The decimals of all numbers of the table that have these standard deviations; nothing for all
+// digits.
+std::optional<int> DecimalsOf(const TableLayout& layout, std::span<const double> std_devs) {
   if (layout.digits == TableDigits::kFull) return std::nullopt;
   double least = std::numeric_limits<double>::infinity();
-  for (const double std_dev : table.std_devs) {
+  for (const double std_dev : std_devs) {
     if (std_dev > 0) least = std::min(least, std_dev);
   }
   return SupportedDecimals(least);
@@ -62,7 +63,7 @@ class CsvTableRows {
  public:
   CsvTableRows(const TableLayout& layout, const std::vector<std::vector<std::string>>& csv_labels,
                const PublishedTable& table)
-      : columns_(layout.columns), table_(table), decimals_(DecimalsOf(layout, table)) {
+      : columns_(layout.columns), table_(table), decimals_(DecimalsOf(layout, table.std_devs)) {
     size_t label_bytes = 0;
     for (const int i : table.attributes) {
       axes_.push_back(&csv_labels[static_cast<size_t>(i)]);
@@ -70,7 +71,15 @@ class CsvTableRows {
       for (const std::string& label : *axes_.back()) longest = std::max(longest, label.size());
       label_bytes += longest + 1;
     }
-    max_row_bytes_ = label_bytes + 4 * (std::max<size_t>(kMaxRoundedChars, kMaxFullChars) + 1);
+    size_t num_numbers = 4;
+    if (table.means != nullptr) {
+      num_numbers += std::size(kMeanNumberColumns);
+      label_bytes += std::string_view(kMeanNote).size() + 1;
+      sum_decimals_ = DecimalsOf(layout, table.means->sum_std_devs);
+      mean_decimals_ = DecimalsOf(layout, table.means->mean_std_devs);
+    }
+    max_row_bytes_ =
+        label_bytes + num_numbers * (std::max<size_t>(kMaxRoundedChars, kMaxFullChars) + 1);
     if (table.std_devs.size() == 1) {
       char buffer[kMaxRoundedChars + kMaxFullChars];
       const char* end = WriteNumber(table.std_devs[0], decimals_, Rounding::kNearest, buffer);
@@ -143,12 +152,35 @@ class CsvTableRows {
     const double half_width = table_.interval_factor * std_dev + table_.widening;
     out = WriteNumber(estimate - half_width, decimals_, Rounding::kDown, out);
     *out++ = ',';
-    return WriteNumber(estimate + half_width, decimals_, Rounding::kUp, out);
+    out = WriteNumber(estimate + half_width, decimals_, Rounding::kUp, out);
+    return table_.means == nullptr ? out : WriteMeans(*table_.means, row, out);
+  }
+
+  // From the sum on, each with a comma before it.
+  char* WriteMeans(const MeanColumns& means, size_t row, char* out) const {
+    const auto write = [&](double value, std::optional<int> decimals, Rounding rounding) {
+      *out++ = ',';
+      if (!std::isnan(value)) out = WriteNumber(value, decimals, rounding, out);
+    };
+    const double std_dev = means.sum_std_devs[row];
+    const double half_width = table_.interval_factor * std_dev;
+    write(means.sums[row], sum_decimals_, Rounding::kNearest);
+    write(std_dev, sum_decimals_, Rounding::kNearest);
+    write(means.sums[row] - half_width, sum_decimals_, Rounding::kDown);
+    write(means.sums[row] + half_width, sum_decimals_, Rounding::kUp);
+    write(means.means[row], mean_decimals_, Rounding::kNearest);
+    write(means.mean_std_devs[row], mean_decimals_, Rounding::kNearest);
+    write(means.mean_lower[row], mean_decimals_, Rounding::kDown);
+    write(means.mean_upper[row], mean_decimals_, Rounding::kUp);
+    *out++ = ',';
+    const std::string_view note = std::isnan(means.means[row]) ? kMeanNote : "";
+    return std::copy(note.begin(), note.end(), out);
   }
 
   TableColumns columns_;
   const PublishedTable& table_;
   std::optional<int> decimals_;
+  std::optional<int> sum_decimals_, mean_decimals_;
   std::vector<const std::vector<std::string>*> axes_;
   size_t max_row_bytes_ = 0;
   std::string std_dev_;  // and a comma, if it is the same for all
@@ -163,7 +195,12 @@ std::string CsvHeader(const TableLayout& layout, const PublishedTable& table) {
       header += CsvField(companion.name) + ',';
     }
   }
-  return fmt::format("{}{}\n", header, fmt::join(NumberColumnsOf(layout.columns), ","));
+  header += fmt::format("{}", fmt::join(NumberColumnsOf(layout.columns), ","));
+  if (table.means != nullptr) {
+    for (const char* name : kMeanNumberColumns) header += fmt::format(",{}", name);
+    header += fmt::format(",{}", kMeanNoteColumn);
+  }
+  return header + "\n";
 }
 
 }  // namespace

@@ -50,13 +50,14 @@ class FolderWriter final : public TableWriter {
   void Write(const PublishedTable& table) override {
     if (table.first == 0) {
       RESIDUA_CHECK(!csv_ && !parquet_);
-      std::string name = layout_.names.TableName(table.attributes);
+      std::string name = layout_.names.TableName(table.table());
       if (layout_.columns != TableColumns::kEstimates) name += ".adjusted";
       if (layout_.format == TableFormat::kCsv) {
         csv_.emplace(in_progress_ / (name + ".csv"), layout_, csv_labels_, &threads_);
       } else {
         attributes_ = table.attributes;
-        parquet_.emplace(in_progress_ / (name + ".parquet"), layout_, dictionaries_, &attributes_);
+        parquet_.emplace(in_progress_ / (name + ".parquet"), layout_, dictionaries_, &attributes_,
+                         table.means != nullptr);
       }
     }
     if (csv_) {
@@ -107,7 +108,7 @@ class OneFileWriter final : public TableWriter {
   OneFileWriter(const fs::path& path, TableLayout layout)
       : layout_(std::move(layout)),
         dictionaries_(AxisDictionariesOf(layout_)),
-        file_(path, layout_, dictionaries_, nullptr) {}
+        file_(path, layout_, dictionaries_, nullptr, !layout_.is_mean.empty()) {}
 
   void Write(const PublishedTable& table) override { file_.Add(table); }
   void Finish() override { file_.Finish(Durability::kSynced); }

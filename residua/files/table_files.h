@@ -3,12 +3,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "residua/files/companion_columns.h"
 #include "residua/files/table_names.h"
+#include "residua/reconstruct/mean_estimate.h"
 
 namespace residua {
 
@@ -30,15 +32,25 @@ enum class TableDigits { kSupported, kFull };
 // adjusted table has neither std_devs nor an interval_factor. A large table may come in pieces, one
 // after the other, all with the same single standard deviation: `first` is the number of the first
 // answer of `estimates`. The files do not show the pieces.
+//
+// A table with an attribute whose mean is asked has one row per answer along the others, which are
+// the columns: `estimates` counts the rows that have a number, and `means` has the rest.
 struct PublishedTable {
-  AttributeSet attributes;
+  AttributeSet attributes;                 // of the columns
+  std::optional<AttributeSet> named = {};  // the table's, where it has others than these
   std::span<const double> estimates = {};
   std::span<const double> std_devs = {};  // one an estimate, or a single one for all
   // The interval is estimate +- (interval_factor * std_dev + widening).
   double interval_factor = 0;
   double widening = 0;
   int64_t first = 0;
+  const MeanColumns* means = nullptr;
+
+  const AttributeSet& table() const { return named ? *named : attributes; }
 };
+
+// What is written beside an empty mean.
+inline constexpr const char* kMeanNote = "count too uncertain";
 
 // What all tables of a run have in common; it follows from the plan.
 struct TableLayout {
@@ -49,9 +61,12 @@ struct TableLayout {
   std::vector<std::vector<std::string>> labels = {};  // of the answers along each attribute
   // Likewise the columns beside them; empty if there are none.
   std::vector<std::vector<CompanionColumn>> companions = {};
+  // Likewise whether its mean is asked: it has no column then. Empty if none is.
+  std::vector<bool> is_mean = {};
   std::string about = {};  // kept beside the tables: where they come from and what is promised
   int num_threads = 0;     // 0: one per processor
 
+  bool IsMean(size_t attribute) const { return attribute < is_mean.size() && is_mean[attribute]; }
   // Of an attribute.
   std::span<const CompanionColumn> CompanionsAt(size_t attribute) const;
   // Whether the last answer of the table is in the piece.

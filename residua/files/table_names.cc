@@ -164,6 +164,12 @@ TableNames NamesOf(const Domain& domain) {
   for (const Attribute& attribute : domain.attributes()) names.push_back(attribute.name);
   std::set<std::string> taken(std::begin(kNumberColumns), std::end(kNumberColumns));
   taken.insert(kTableColumn);
+  const auto& attributes = domain.attributes();
+  if (std::any_of(attributes.begin(), attributes.end(),
+                  [](const Attribute& attribute) { return MeanOf(attribute) != nullptr; })) {
+    taken.insert(std::begin(kMeanNumberColumns), std::end(kMeanNumberColumns));
+    taken.insert(kMeanNoteColumn);
+  }
   std::vector<std::string> columns = ColumnsOf(names, &taken);
   const auto is_hierarchy = [](const Attribute& a) { return a.queries == QueryKind::kHierarchy; };
   TableNames of_tables;

@@ -10,8 +10,8 @@ namespace residua {
 // What the columns and files of tables are called. It follows from the names of the attributes
 // alone, so that a table has the same name whichever others are made with it.
 struct TableNames {
-  // The column of each attribute. An attribute whose name is one of kNumberColumns or kTableColumn,
-  // or that of an attribute before it, gets as many "_" at its end as make it different from all
+  // The column of each attribute. An attribute whose name is one of kNumberColumns or kTableColumn
+  // (and, if the mean of some attribute is asked, of kMeanNumberColumns or kMeanNoteColumn), or that of an attribute before it, gets as many "_" at its end as make it different from all
   // columns and all other attributes. Capital and small letters count as the same.
   std::vector<std::string> columns;
 
@@ -41,5 +41,10 @@ bool HasBounds(const Attribute& attribute);
 inline constexpr const char* kTableColumn = "table";
 inline constexpr const char* kNumberColumns[] = {"estimate", "std_dev", "ci_lower", "ci_upper",
                                                  "adjusted"};
+// Beside these, in tables with an attribute whose mean is asked.
+inline constexpr const char* kMeanNumberColumns[] = {
+    "sum",  "sum_std_dev",  "sum_ci_lower",  "sum_ci_upper",
+    "mean", "mean_std_dev", "mean_ci_lower", "mean_ci_upper"};
+inline constexpr const char* kMeanNoteColumn = "mean_note";
 
 }  // namespace residua

@@ -1,6 +1,8 @@
 #include "residua/files/table_parquet.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "residua/base/error.h"
@@ -15,11 +17,13 @@ constexpr int64_t kTableRowGroupRows = int64_t{1} << 18;
 AttributeSet AllOf(const TableLayout& layout) {
   AttributeSet all(layout.labels.size());
   std::iota(all.begin(), all.end(), 0);
+  std::erase_if(all, [&](int i) { return layout.IsMean(static_cast<size_t>(i)); });
   return all;
 }
 
 std::vector<ParquetColumnType> ColumnTypesOf(const TableLayout& layout,
-                                             const AttributeSet& attributes, bool is_one_file) {
+                                             const AttributeSet& attributes, bool is_one_file,
+                                             bool has_means) {
   using Kind = ParquetColumnType::Kind;
   std::vector<ParquetColumnType> types;
   if (is_one_file) types.push_back({kTableColumn, Kind::kText, false});
@@ -34,6 +38,10 @@ std::vector<ParquetColumnType> ColumnTypesOf(const TableLayout& layout,
   const bool is_whole = layout.columns == TableColumns::kAdjustedWhole;
   for (const std::string& name : NumberColumnsOf(layout.columns)) {
     types.push_back({name, is_whole ? Kind::kInteger : Kind::kDouble, false});
+  }
+  if (has_means) {
+    for (const char* name : kMeanNumberColumns) types.push_back({name, Kind::kDouble, false});
+    types.push_back({kMeanNoteColumn, Kind::kText, false});
   }
   return types;
 }
@@ -54,12 +62,13 @@ std::vector<AxisDictionaries> AxisDictionariesOf(const TableLayout& layout) {
 
 ParquetTables::ParquetTables(const std::filesystem::path& path, const TableLayout& layout,
                              const std::vector<AxisDictionaries>& dictionaries,
-                             const AttributeSet* only)
+                             const AttributeSet* only, bool has_means)
     : layout_(layout),
       dictionaries_(dictionaries),
       is_one_file_(only == nullptr),
+      has_means_(has_means && layout.columns == TableColumns::kEstimates),
       attributes_(is_one_file_ ? AllOf(layout) : *only),
-      file_(path, ColumnTypesOf(layout, attributes_, is_one_file_),
+      file_(path, ColumnTypesOf(layout, attributes_, is_one_file_, has_means_),
             {{"residua_about", layout.about}}),
       stretches_(attributes_.size()),
       num_entries_(attributes_.size()) {}
@@ -81,10 +90,11 @@ void ParquetTables::AddPiece(const PublishedTable& table, int64_t first, int64_t
     pieces_.back().count += count;
   } else {
     pieces_.push_back({count, table.std_devs.size() == 1});
-    if (is_one_file_) tables_.push_back(layout_.names.TableName(table.attributes));
+    if (is_one_file_) tables_.push_back(layout_.names.TableName(table.table()));
   }
   AddEntries(table, table.first + first, count, continues);
   AddNumbers(table, static_cast<size_t>(first), static_cast<size_t>(count), continues);
+  if (has_means_) AddMeans(table, static_cast<size_t>(first), static_cast<size_t>(count));
   num_rows_ += count;
 }
 
@@ -129,6 +139,35 @@ void ParquetTables::AddNumbers(const PublishedTable& table, size_t first, size_t
     const double half_width = table.interval_factor * std_devs[has_one ? 0 : k] + table.widening;
     lower_[start + k] = estimates[k] - half_width;
     upper_[start + k] = estimates[k] + half_width;
+  }
+}
+
+void ParquetTables::AddMeans(const PublishedTable& table, size_t first, size_t count) {
+  if (table.means == nullptr) {
+    for (auto& column : means_) {
+      column.insert(column.end(), count, std::numeric_limits<double>::quiet_NaN());
+    }
+    notes_.push_back({.count = static_cast<int64_t>(count), .size = 1});
+    return;
+  }
+  const MeanColumns& means = *table.means;
+  for (size_t row = first; row < first + count; ++row) {
+    const double half_width = table.interval_factor * means.sum_std_devs[row];
+    const double values[] = {means.sums[row],
+                             means.sum_std_devs[row],
+                             means.sums[row] - half_width,
+                             means.sums[row] + half_width,
+                             means.means[row],
+                             means.mean_std_devs[row],
+                             means.mean_lower[row],
+                             means.mean_upper[row]};
+    static_assert(std::size(values) == std::size(kMeanNumberColumns));
+    for (size_t k = 0; k < means_.size(); ++k) means_[k].push_back(values[k]);
+    const int64_t note = std::isnan(means.means[row]) ? 1 : 0;
+    if (notes_.empty() || notes_.back().offset != note) {
+      notes_.push_back({.count = 0, .size = 1, .offset = note});
+    }
+    ++notes_.back().count;
   }
 }
 
@@ -186,6 +225,12 @@ void ParquetTables::WriteRowGroup() {
     columns.emplace_back(std::span<const double>(lower_));
     columns.emplace_back(std::span<const double>(upper_));
   }
+  const std::string notes[] = {"", kMeanNote};
+  const ParquetDictionary note_dictionary = DictionaryOf(notes);
+  if (has_means_) {
+    for (const auto& column : means_) columns.emplace_back(std::span<const double>(column));
+    columns.emplace_back(DictionaryColumn{&note_dictionary, notes_});
+  }
   file_.WriteRowGroup(num_rows_, columns);
 
   num_rows_ = 0;
@@ -195,6 +240,8 @@ void ParquetTables::WriteRowGroup() {
   std::fill(num_entries_.begin(), num_entries_.end(), 0);
   for (auto* numbers : {&estimates_, &std_devs_, &lower_, &upper_}) numbers->clear();
   whole_.clear();
+  for (auto& column : means_) column.clear();
+  notes_.clear();
 }
 
 void ParquetTables::Finish(Durability durability) {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -22,9 +24,11 @@ std::vector<AxisDictionaries> AxisDictionariesOf(const TableLayout& layout);
 class ParquetTables {
  public:
   // The columns are those of the attributes in `only`; if it is null, the table's name and all
-  // attributes, which a table may lack. All but the path outlive this.
+  // attributes, which a table may lack. With `has_means` there are columns for these, not-a-number in
+  // tables without. All but the path outlive this.
   ParquetTables(const std::filesystem::path& path, const TableLayout& layout,
-                const std::vector<AxisDictionaries>& dictionaries, const AttributeSet* only);
+                const std::vector<AxisDictionaries>& dictionaries, const AttributeSet* only,
+                bool has_means);
 
   void Add(const PublishedTable& table);
   void Finish(Durability durability);
@@ -39,12 +43,14 @@ class ParquetTables {
   void AddPiece(const PublishedTable& table, int64_t first, int64_t count);
   void AddEntries(const PublishedTable& table, int64_t first, int64_t count, bool continues);
   void AddNumbers(const PublishedTable& table, size_t first, size_t count, bool continues);
+  void AddMeans(const PublishedTable& table, size_t first, size_t count);
   std::vector<double> StdDevsOfRows() const;
   void WriteRowGroup();
 
   const TableLayout& layout_;
   const std::vector<AxisDictionaries>& dictionaries_;
   bool is_one_file_;
+  bool has_means_;
   AttributeSet attributes_;  // of the columns
   ParquetColumnsFile file_;
 
@@ -56,6 +62,8 @@ class ParquetTables {
       stretches_;                     // of each attribute's column, as far as it has
   std::vector<int64_t> num_entries_;  // any, and how many rows they are
   std::vector<double> estimates_, std_devs_, lower_, upper_;
+  std::array<std::vector<double>, std::size(kMeanNumberColumns)> means_;
+  std::vector<EntryStretch> notes_;
   std::vector<int64_t> whole_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <mutex>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "residua/measure/counting_plan.h"
 #include "residua/measure/marginal_batches.h"
 #include "residua/measure/slab_cut.h"
+#include "residua/measure/split_rows.h"
 #include "residua/measure/table_counters.h"
 #include "residua/measure/true_slabs.h"
 
@@ -42,6 +44,7 @@ struct CountedRows::State {
     int64_t before = num_rows.load();
     while (!num_rows.compare_exchange_weak(before, CheckedAdd(before, more))) {
     }
+    CheckRowsFit(domain, sets, CheckedAdd(before, more));
   }
 };
 
@@ -78,7 +81,8 @@ CountedRows::CountedRows(const Domain& domain, std::vector<AttributeSet> sets,
       new State{domain, std::move(sets), options, std::move(split), std::move(plan), holds_rows});
   if (holds_rows) return;
   for (const CountedTable& counted : state_->plan) {
-    state_->counters.emplace_back(counted.num_cells);
+    state_->counters.emplace_back(counted.num_cells, std::numeric_limits<uint32_t>::max() /
+                                                         RowSteps(domain, counted.attributes));
   }
   state_->counting = std::vector<std::mutex>(state_->plan.size());
   for (const AttributeSet& set : state_->split.in_slabs) {

@@ -6,6 +6,7 @@
 #include "residua/base/stop.h"
 #include "residua/base/threads.h"
 #include "residua/measure/marginal_batches.h"
+#include "residua/measure/split_rows.h"
 
 namespace residua {
 namespace {
@@ -37,6 +38,7 @@ void CountMarginalBatches(const EncodedTable& table, const Domain& domain,
 
 void CheckCountable(const Domain& domain, std::span<const AttributeSet> sets, int64_t num_rows,
                     const CountingOptions& options) {
+  CheckRowsFit(domain, sets, num_rows);
   const size_t counter_bytes =
       num_rows <= std::numeric_limits<uint32_t>::max() ? sizeof(uint32_t) : sizeof(uint64_t);
   const SplitSets split = SplitBySize(domain, sets, options);

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <numeric>
 #include <utility>
 
+#include "residua/base/checked.h"
 #include "residua/base/error.h"
 #include "residua/model/multiset_table.h"
 
@@ -229,7 +231,33 @@ class Planner {
 
 std::vector<CountedTable> PlanCounting(const Domain& domain, std::span<const AttributeSet> sets,
                                        int64_t max_widened_cells) {
-  return Planner(domain, sets, max_widened_cells).Plan();
+  std::map<int, std::vector<int>> sets_of_mean;  // -1: of none
+  for (size_t k = 0; k < sets.size(); ++k) {
+    sets_of_mean[MeanAttribute(domain, sets[k])].push_back(static_cast<int>(k));
+  }
+  if (sets_of_mean.empty() || (sets_of_mean.size() == 1 && sets_of_mean.contains(-1))) {
+    return Planner(domain, sets, max_widened_cells).Plan();
+  }
+  std::vector<CountedTable> plan;
+  for (const auto& [mean, requested] : sets_of_mean) {
+    // Without the attribute, which all of these have.
+    std::vector<AttributeSet> others;
+    for (const int k : requested) {
+      others.push_back(sets[static_cast<size_t>(k)]);
+      std::erase(others.back(), mean);
+    }
+    const int64_t size = mean < 0 ? 1 : domain[mean].size;
+    for (CountedTable& counted : Planner(domain, others, max_widened_cells / size).Plan()) {
+      for (int& k : counted.sets) k = requested[static_cast<size_t>(k)];
+      if (mean >= 0) {
+        counted.attributes.push_back(mean);
+        std::sort(counted.attributes.begin(), counted.attributes.end());
+        counted.num_cells = CheckedMultiply(counted.num_cells, size);
+      }
+      plan.push_back(std::move(counted));
+    }
+  }
+  return plan;
 }
 
 }  // namespace residua

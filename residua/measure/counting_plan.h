@@ -20,6 +20,8 @@ struct CountedTable {
 // them (a set requested twice, once). A table is a maximal requested set, widened by further
 // attributes as long as one count of the wider table is cheaper than the counts it replaces: among
 // attributes of few cells, one table of six attributes replaces twenty of three.
+// Sets with an attribute whose mean is asked are summed from tables with this attribute, and other
+// sets from tables without any: along such an attribute, cells do not add up to rows.
 // No table is widened beyond `max_widened_cells`. Depends on its arguments alone, which are public:
 // the rows may not be there yet, and how they are counted says nothing about them.
 std::vector<CountedTable> PlanCounting(const Domain& domain, std::span<const AttributeSet> sets,

@@ -9,6 +9,7 @@
 #include "residua/base/error.h"
 #include "residua/base/stop.h"
 #include "residua/measure/row_counter.h"
+#include "residua/measure/split_rows.h"
 #include "residua/measure/sum_down.h"
 #include "residua/measure/true_counts.h"
 
@@ -26,6 +27,8 @@ constexpr int64_t kMinShardedRows = int64_t{1} << 16;
 // more cells less, and the finished marginals.
 int64_t CountingBytes(const Domain& domain, std::span<const AttributeSet> sets,
                       const CountedTable& counted, size_t counter_bytes) {
+  // Sums of numbers soon need all bits.
+  if (MeanAttribute(domain, counted.attributes) >= 0) counter_bytes = sizeof(uint64_t);
   int64_t bytes = CheckedMultiply(counted.num_cells, 2 * static_cast<int64_t>(counter_bytes));
   for (const int k : counted.sets) {
     const int64_t cells = NumCellsInMemory(domain, sets[static_cast<size_t>(k)]);
@@ -52,8 +55,8 @@ void CheckArguments(const CountingOptions& options) {
 }
 
 // Counts the tables of a plan over rows that are held in parts. `Counter` holds any number up to
-// the number of rows, so neither counters nor sums of them can wrap: no cell of any marginal
-// exceeds the number of rows.
+// what all rows add, so neither counters nor sums of them can wrap: no cell of any marginal exceeds
+// that.
 template <typename Counter>
 class HeldRowsCounter {
  public:
@@ -142,9 +145,7 @@ void CheckWithinLimit(const Domain& domain, const SplitSets& split,
 }
 
 void CheckIsOfDomain(const EncodedTable& table, const Domain& domain) {
-  std::vector<int64_t> sizes;
-  for (const Attribute& attribute : domain.attributes()) sizes.push_back(attribute.size);
-  if (sizes != table.sizes()) {
+  if (!table.IsOf(domain)) {
     Fail(ErrorKind::kBadInput, "the table was encoded for another domain than the one to count");
   }
 }
@@ -219,7 +220,8 @@ void CountHeldRows(std::span<const EncodedTable> parts, const Domain& domain,
                    const CountingOptions& options, const MarginalsVisitor& visit) {
   int64_t num_rows = 0;
   for (const EncodedTable& part : parts) num_rows = CheckedAdd(num_rows, part.num_rows());
-  if (num_rows <= std::numeric_limits<uint32_t>::max()) {
+  CheckRowsFit(domain, sets, num_rows);
+  if (num_rows <= std::numeric_limits<uint32_t>::max() / MostRowSteps(domain, sets)) {
     CountHeldRows<uint32_t>(parts, num_rows, domain, sets, plan, options, visit);
   } else {
     CountHeldRows<uint64_t>(parts, num_rows, domain, sets, plan, options, visit);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "residua/base/checked.h"
 #include "residua/base/error.h"
 #include "residua/base/stop.h"
 #include "residua/base/threads.h"
@@ -24,9 +25,21 @@ namespace {
 // No plan of residua has larger scales; values of this scale leave room for 2^97 rows.
 constexpr int kMaxMeasuredScaleBits = 30;
 
-// Of the noise on integers that are multiplied by 2^`scale_bits`.
-Rational DrawnVariance(const Rational& variance, int scale_bits) {
-  return variance * (Integer(1) << static_cast<unsigned>(2 * scale_bits));
+// Of the noise on integers that are multiplied by 2^`scale_bits` and by `row_steps`.
+Rational DrawnVariance(const Rational& variance, int scale_bits, int64_t row_steps) {
+  const Integer scale = ToInteger(row_steps) << static_cast<unsigned>(scale_bits);
+  return variance * (scale * scale);
+}
+
+// The most RowSteps of any set of the orbit.
+int64_t MostRowSteps(const Plan& plan, std::span<const int> orbit) {
+  int64_t most = 1;
+  for (const int c : orbit) {
+    for (const int i : plan.classes.members[static_cast<size_t>(c)]) {
+      most = std::max(most, RowSteps(plan.domain, {i}));
+    }
+  }
+  return most;
 }
 
 // Noise is drawn this many values at a time, and added in place: there is no memory for a second
@@ -144,9 +157,9 @@ class Measurer {
   NoisyResidual WithNoise(TrueResidual&& residual, int scale_bits) const {
     const AttributeSet attributes = residual.attributes();
     const Rational variance = IntegerNoiseVariance(plan_, attributes);
-    return {attributes,
-            AddNoise(std::move(residual), DrawnVariance(variance, scale_bits), bits_of_thread_()),
-            variance, scale_bits};
+    const Rational drawn = DrawnVariance(variance, scale_bits, RowSteps(plan_.domain, attributes));
+    return {attributes, AddNoise(std::move(residual), drawn, bits_of_thread_()), variance,
+            scale_bits};
   }
 
   void MeasureSlabs(const TrueSlabs& table) {
@@ -228,7 +241,8 @@ void CheckNoiseIsMeasurable(const Plan& plan) {
            "plan again",
            bits, kMaxMeasuredScaleBits);
     }
-    const Rational drawn = DrawnVariance(variance, bits);
+    const Rational drawn =
+        DrawnVariance(variance, bits, MostRowSteps(plan, plan.mechanisms[static_cast<int64_t>(k)]));
     if (drawn > MaxDiscreteGaussianVariance()) {
       Fail(ErrorKind::kTooLarge,
            "the plan asks for integer noise of variance {:.3g}, above the 2^{} that can be drawn; "
@@ -262,7 +276,8 @@ MeasurablePlan::MeasurablePlan(const VerifiedPlan& verified, int64_t num_rows,
   CheckCountable(plan.domain, sets_, num_rows, counting);
   const ResidualTransform transform(plan.domain, MatrixOfAttributes(plan));
   for (const AttributeSet& set : sets_) {
-    transform.CheckFits(set, num_rows, ScaleBits(plan, set));
+    transform.CheckFits(set, CheckedMultiply(num_rows, RowSteps(plan.domain, set)),
+                        ScaleBits(plan, set));
   }
 }
 

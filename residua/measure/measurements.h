@@ -12,8 +12,8 @@ namespace residua {
 using NoisyValues = std::variant<std::vector<int64_t>, std::vector<Int128>>;
 
 // One base mechanism, measured: S (kron_{i in A} matrix_i) v_A plus independent discrete Gaussians
-// of variance S^2 `noise_variance`, all integers, with the scale S = 2^`scale_bits`. A =
-// `attributes`, v_A the counts of its marginal, matrix_i the integer form of attribute i's basis;
+// of variance S^2 `noise_variance`, all integers, with the scale S = 2^`scale_bits` times the
+// RowSteps of the set. A = `attributes`, v_A the counts of its marginal, matrix_i the integer form of attribute i's basis;
 // row-major in the rows of the matrices, the last attribute fastest. Safe to publish.
 struct NoisyResidual {
   AttributeSet attributes;

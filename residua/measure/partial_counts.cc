@@ -267,7 +267,8 @@ SummedCounts OpenSums(const CountingJob& job, std::span<const std::string> piece
     for (const uint64_t count : counters.back()) {
       num_counted = CheckedAdd(num_counted, static_cast<int64_t>(count));
     }
-    check(num_counted == num_rows, "their tables have different numbers of rows");
+    check(num_counted == CheckedMultiply(num_rows, RowSteps(job.domain, counted.attributes)),
+          "their tables have different numbers of rows");
   }
   CountedCells::Put(std::move(counters), num_rows, &summed.rows);
   return summed;

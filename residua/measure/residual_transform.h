@@ -13,7 +13,7 @@ namespace residua {
 // a sweep along each axis, O(|A| num_cells) for subtraction matrices and trees of shares. The result
 // is row-major in the rows of the matrices, the last attribute fastest.
 //
-// It never wraps. Let N be the number of rows in v, and M_i = n_i for a subtraction matrix, the
+// It never wraps. Let N be the number of rows in v (times RowSteps, in a table that counts steps), and M_i = n_i for a subtraction matrix, the
 // largest absolute entry (at least 1) of any other. v >= 0 sums to N, and a result is a sum over
 // rows of products of matrix entries, so at most S N prod_{i in A} M_i in size. Where that is
 // below 2^63 the sweeps run modulo 2^64, else modulo 2^128 if it is below 2^127; each result is the

@@ -8,6 +8,7 @@
 
 #include "residua/base/error.h"
 #include "residua/base/vectorised.h"
+#include "residua/measure/split_rows.h"
 
 namespace residua {
 namespace {
@@ -203,6 +204,11 @@ void CountRows(const EncodedTable& table, const AttributeSet& attributes, int64_
                int64_t end, std::vector<Counter>& counters) {
   if (attributes.empty()) {
     counters[0] += static_cast<Counter>(end - begin);
+    return;
+  }
+  for (const int i : attributes) {
+    if (table.steps(i) == 0) continue;
+    CountSplitRows(table, attributes, i, begin, end, counters);
     return;
   }
   // The last index, not the number of cells, has to fit; and a size of 2^16 does not fit 16 bits.

@@ -9,7 +9,8 @@
 
 namespace residua {
 
-// Adds the rows [begin, end) to `counters`, the cells of the marginal on `attributes`.
+// Adds the rows [begin, end) to `counters`, the cells of the marginal on `attributes`; where one of
+// them is asked for its mean, as CountSplitRows does.
 template <typename Counter>
 void CountRows(const EncodedTable& table, const AttributeSet& attributes, int64_t begin,
                int64_t end, std::vector<Counter>& counters);

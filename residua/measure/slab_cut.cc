@@ -22,7 +22,7 @@ std::optional<SlabCut> CutIntoSlabs(const Domain& domain, const AttributeSet& se
                                     const CountingOptions& options) {
   const int64_t num_cells = NumCellsInMemory(domain, set);
   const int64_t max_whole = std::max<int64_t>(options.max_whole_cells, 1);
-  if (num_cells <= max_whole) return std::nullopt;
+  if (num_cells <= max_whole || MeanAttribute(domain, set) >= 0) return std::nullopt;
   SlabCut cut{.num_after = num_cells};
   for (; cut.axis < set.size(); ++cut.axis) {
     const Attribute& attribute = domain[set[cut.axis]];

@@ -34,7 +34,7 @@ struct SlabCut {
 
 // Nothing for a table that is counted whole: one of at most `max_whole_cells`, or one that cannot
 // be cut. The first attribute that leaves few sums is cut. It and those before it must be identity
-// attributes; the others may be of any kind.
+// attributes; the others may be of any kind, but none may be asked for its mean.
 std::optional<SlabCut> CutIntoSlabs(const Domain& domain, const AttributeSet& set,
                                     const CountingOptions& options);
 

@@ -14,8 +14,9 @@ namespace residua {
 // The counts of one table's cells. As private as a TrueMarginal: it stays in measure/.
 using Counters = std::variant<std::vector<uint32_t>, std::vector<uint64_t>>;
 
-// Counts one table over rows that come part by part. No counter can wrap: none exceeds the number
-// of rows, and the counters become 64-bit before there are more rows than 32 bits hold.
+// Counts one table over rows that come part by part. No counter can wrap: none exceeds what all rows
+// add, and the counters become 64-bit before that is more than 32 bits hold. `max_narrow_rows` is
+// the number of rows that do not, fewer where a row adds more than 1.
 class TableCounters {
  public:
   explicit TableCounters(int64_t num_cells,

@@ -46,6 +46,7 @@ std::vector<Value> SumsAlongAxis(const TrueSlabs& table) {
 
 TrueSlabs::TrueSlabs(const Domain& domain, AttributeSet attributes, const SlabCut& cut)
     : domain_(domain), attributes_(std::move(attributes)), cut_(cut) {
+  RESIDUA_CHECK(MeanAttribute(domain, attributes_) < 0);
   for (int64_t slab = 0; slab < cut.num_slabs(); ++slab) {
     slabs_.emplace_back(SlabLength(cut, slab) * cut.num_after);
   }

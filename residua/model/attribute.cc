@@ -36,6 +36,9 @@ struct LabelOf {
   std::string operator()(const PartEncoding& part) const {
     return std::string(PartLabel(part.part, cell));
   }
+  std::string operator()(const MeanEncoding& mean) const {
+    return DecimalText(cell == 0 ? mean.low : mean.high, mean.decimals);
+  }
 };
 
 // Where a cell ends: of (10000, 25000] this is 25000.
@@ -68,7 +71,12 @@ std::string RangeLabel(const Attribute& attribute, const CellRange& range) {
 
 }  // namespace
 
+const MeanEncoding* MeanOf(const Attribute& attribute) {
+  return std::get_if<MeanEncoding>(&attribute.encoding.cells);
+}
+
 bool SameQueries(const Attribute& a, const Attribute& b) {
+  if ((MeanOf(a) == nullptr) != (MeanOf(b) == nullptr)) return false;
   if (a.size != b.size || a.queries != b.queries || a.custom != b.custom ||
       a.strategy != b.strategy || a.groups.size() != b.groups.size()) {
     return false;
@@ -87,6 +95,12 @@ const std::string& ColumnOf(const Attribute& attribute) {
 
 int64_t NumValueCells(const Attribute& attribute) {
   return attribute.size - (attribute.encoding.null_cell ? 1 : 0);
+}
+
+int64_t NumCodes(const Attribute& attribute) {
+  const MeanEncoding* mean = MeanOf(attribute);
+  if (mean == nullptr) return attribute.size;
+  return mean->num_steps() + 1 + (attribute.encoding.null_cell ? 1 : 0);
 }
 
 int64_t NumAnswers(const Attribute& attribute) {

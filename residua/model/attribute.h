@@ -43,7 +43,12 @@ struct Attribute {
   bool operator==(const Attribute&) const = default;
 };
 
-// Whether the two have equal sizes and query matrices. Names, also of groups, do not matter.
+// The numbers whose mean is asked; null for any other attribute. Where they are not null, `queries`
+// is kIdentity and the cells are the two that a row is split between.
+const MeanEncoding* MeanOf(const Attribute& attribute);
+
+// Whether the two have equal sizes and query matrices, and are both asked for means or both not.
+// Names, also of groups, do not matter.
 bool SameQueries(const Attribute& a, const Attribute& b);
 
 // What a spec calls it: attributes.age, or attributes."net income".
@@ -54,6 +59,10 @@ const std::string& ColumnOf(const Attribute& attribute);
 
 // The number of cells that values have: all but the null cell.
 int64_t NumValueCells(const Attribute& attribute);
+
+// The number of different codes that data has: the cells or, where a mean is asked, the numbers and
+// then the missing value.
+int64_t NumCodes(const Attribute& attribute);
 
 // The number of rows of the query matrix.
 int64_t NumAnswers(const Attribute& attribute);

@@ -7,6 +7,15 @@ CellFinder::CellFinder(const Attribute& attribute) : last_(NumValueCells(attribu
   if (const auto* integers = std::get_if<IntegerEncoding>(&cells)) {
     first_ = integers->first;
     last_ = integers->last;
+  } else if (const MeanEncoding* mean = MeanOf(attribute); mean != nullptr && mean->is_integers) {
+    first_ = mean->low;
+    last_ = mean->high;
+  } else if (mean != nullptr) {
+    numbers_of_mean_ = mean;
+    last_ = mean->num_steps();
+    low_ = DecimalValue(mean->low, mean->decimals);
+    high_ = DecimalValue(mean->high, mean->decimals);
+    units_ = DecimalValue(1, -mean->decimals);
   } else if (const auto* bins = std::get_if<CutEncoding>(&cells)) {
     cuts_ = &bins->cuts;
   } else if (const auto* list = std::get_if<ValueEncoding>(&cells)) {
@@ -26,6 +35,17 @@ CellFinder::CellFinder(const Attribute& attribute) : last_(NumValueCells(attribu
   } else {
     part_ = std::get_if<PartEncoding>(&cells);
   }
+}
+
+// Which of two steps is nearest may be rounded wrongly, a hair from the middle; what is found is
+// always a step.
+FoundCell CellFinder::FindStep(double value) const {
+  if (value < low_) return {0, Fault::kBelow};
+  if (value > high_) return {last_, Fault::kAbove};
+  const auto& mean = *numbers_of_mean_;
+  const double place =
+      (value * units_ - static_cast<double>(mean.low)) / static_cast<double>(mean.step);
+  return {std::clamp<int64_t>(std::llround(place), 0, last_)};
 }
 
 FoundCell CellFinder::FindNumberIn(std::string_view text) const {

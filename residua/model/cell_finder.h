@@ -49,7 +49,8 @@ class CellFinder {
   CellFinder(const CellFinder&) = delete;
   CellFinder& operator=(const CellFinder&) = delete;
 
-  // Integers are for integer encodings and bare codes, numbers for those and cuts. Text is for all
+  // Integers are for integer encodings and bare codes, numbers for those, cuts and the numbers of a
+  // mean, of which the nearest is taken: its place among them is the cell. Text is for all
   // encodings: it is compared with listed values as it stands, and read as a date or a number
   // otherwise. A number with a decimal point that is not listed as it stands is compared as a
   // number: "1.0" is the listed 1, and "01" is not.
@@ -72,9 +73,14 @@ class CellFinder {
   using Fault = FoundCell::Fault;
 
   bool is_integral() const {
-    return cuts_ == nullptr && !places_ && dates_ == nullptr && part_ == nullptr;
+    return cuts_ == nullptr && !places_ && dates_ == nullptr && part_ == nullptr &&
+           numbers_of_mean_ == nullptr;
   }
   FoundCell FindInteger(int64_t value) const;
+  bool is_number() const {
+    return is_integral() || cuts_ != nullptr || numbers_of_mean_ != nullptr;
+  }
+  FoundCell FindStep(double value) const;
   FoundCell FindNumberIn(std::string_view text) const;
   FoundCell FindDateIn(std::string_view text) const;
   FoundCell FindListed(std::string_view text) const;
@@ -87,6 +93,11 @@ class CellFinder {
   const DateEncoding* dates_ = nullptr;
   int64_t first_period_ = 0;  // of dates
   const PartEncoding* part_ = nullptr;
+  // Of a mean, unless they are integers; with the double of both ends, and of one unit's inverse.
+  const MeanEncoding* numbers_of_mean_ = nullptr;
+  double low_ = 0;
+  double high_ = 0;
+  double units_ = 1;
   std::optional<TextPlaces> places_;  // of listed values
   // The listed values that are numbers, each written in the one way of CanonicalDecimal, and their
   // cells.
@@ -109,8 +120,9 @@ inline FoundCell CellFinder::Find(int64_t value) const {
 }
 
 inline FoundCell CellFinder::Find(double value) const {
-  RESIDUA_CHECK(is_integral() || cuts_ != nullptr);
+  RESIDUA_CHECK(is_number());
   if (std::isnan(value)) return {FoundCell::kNoCell, Fault::kNan};
+  if (numbers_of_mean_ != nullptr) return FindStep(value);
   if (cuts_ != nullptr) {
     return {std::lower_bound(cuts_->begin(), cuts_->end(), value) - cuts_->begin()};
   }
@@ -122,7 +134,7 @@ inline FoundCell CellFinder::Find(double value) const {
 
 inline FoundCell CellFinder::Find(std::string_view value) const {
   if (places_) return FindListed(value);
-  return is_integral() || cuts_ != nullptr ? FindNumberIn(value) : FindDateIn(value);
+  return is_number() ? FindNumberIn(value) : FindDateIn(value);
 }
 
 inline FoundCell CellFinder::FindListed(std::string_view value) const {

@@ -29,6 +29,10 @@ Domain::Domain(std::vector<Attribute> attributes) : attributes_(std::move(attrib
            attribute.name, attribute.size, kMaxAttributeSize);
     }
     CheckEncoding(attribute.encoding, attribute.size, SpecKey(attribute));
+    if (MeanOf(attribute) != nullptr && attribute.queries != QueryKind::kIdentity) {
+      Fail(ErrorKind::kBadInput, "{}.queries: numbers are counted for their mean alone",
+           SpecKey(attribute));
+    }
   }
 }
 
@@ -65,6 +69,26 @@ std::string SetName(const Domain& domain, const AttributeSet& set) {
   }
   if (name == kTotalName) name = fmt::format("\"{}\"", name);
   return name;
+}
+
+int MeanAttribute(const Domain& domain, const AttributeSet& set) {
+  int found = -1;
+  for (const int i : set) {
+    if (MeanOf(domain[i]) == nullptr) continue;
+    if (found >= 0) {
+      Fail(ErrorKind::kBadInput,
+           "the table {} has two attributes whose mean is asked, '{}' and '{}'; a table can have "
+           "one",
+           SetName(domain, set), domain[found].name, domain[i].name);
+    }
+    found = i;
+  }
+  return found;
+}
+
+int64_t RowSteps(const Domain& domain, const AttributeSet& set) {
+  const int i = MeanAttribute(domain, set);
+  return i < 0 ? 1 : MeanOf(domain[i])->num_steps();
 }
 
 void CheckDomainIsPublic(const Domain& domain) {

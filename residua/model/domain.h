@@ -12,7 +12,7 @@ namespace residua {
 
 // The attributes of a table, in order. Public knowledge: never inferred from data at release time.
 // Invariant: names are distinct and non-empty, every size is between 2 and kMaxAttributeSize, and
-// every encoding passes CheckEncoding. It does not change, so that threads may share it.
+// every encoding passes CheckEncoding. Where a mean is asked, nothing else is. It does not change, so that threads may share it.
 class Domain {
  public:
   // 2^40: more than any attribute of a table has, small enough that n^2 is exact in 128 bits.
@@ -37,6 +37,13 @@ class Domain {
 
 // "age x sex", or "total" for the empty set; an attribute of this name alone is in quotes.
 std::string SetName(const Domain& domain, const AttributeSet& set);
+
+// The attribute of `set` whose mean is asked, or -1. Error{kBadInput} if there are several: the sum of
+// one number is not split by another's two cells.
+int MeanAttribute(const Domain& domain, const AttributeSet& set);
+
+// What a row adds up to in the integers of a table on `set`: the steps of its mean attribute, or 1.
+int64_t RowSteps(const Domain& domain, const AttributeSet& set);
 
 // Error{kRefused} names the attributes whose cells were read from the data: which cells there are
 // can reveal the data, and no noise hides that.

@@ -58,6 +58,39 @@ struct FaultOfCells {
   }
 
   std::optional<EncodingFault> operator()(const PartEncoding&) const { return std::nullopt; }
+
+  std::optional<EncodingFault> operator()(const MeanEncoding& mean) const {
+    const std::string_view setting = mean.is_integers ? "integers" : "numbers";
+    const auto text = [&](int64_t value) { return DecimalText(value, mean.decimals); };
+    // MakeMeanEncoding keeps numbers far from the ends of 64 bits; other encodings may come from
+    // anywhere.
+    int64_t span = 0;
+    const bool is_too_wide = __builtin_sub_overflow(mean.high, mean.low, &span);
+    if (mean.decimals < 0 || mean.decimals > 15 ||
+        (mean.is_integers && (mean.decimals != 0 || mean.step != 1))) {
+      return FaultOf(setting, std::nullopt, "must be decimals of at most 15 digits");
+    }
+    if (is_too_wide ? mean.low > 0 : span <= 0) {
+      return FaultOf(
+          setting, std::nullopt,
+          fmt::format("[{}, {}] is not an increasing range", text(mean.low), text(mean.high)));
+    }
+    if (mean.step <= 0) {
+      return FaultOf("step", std::nullopt,
+                     fmt::format("is {}; it must be positive", text(mean.step)));
+    }
+    if (is_too_wide || span / mean.step > kMaxMeanSteps) {
+      return FaultOf(setting, std::nullopt,
+                     fmt::format("[{}, {}] is more than {} steps; use numbers with a larger step",
+                                 text(mean.low), text(mean.high), kMaxMeanSteps));
+    }
+    if (span % mean.step != 0) {
+      return FaultOf("step", std::nullopt,
+                     fmt::format("{} does not divide the range [{}, {}] into whole steps",
+                                 text(mean.step), text(mean.low), text(mean.high)));
+    }
+    return std::nullopt;
+  }
 };
 
 struct NumCellsOf {
@@ -75,6 +108,7 @@ struct NumCellsOf {
     return PeriodOf(dates.last_day, dates.every) - PeriodOf(dates.first_day, dates.every) + 1;
   }
   std::optional<int64_t> operator()(const PartEncoding& part) const { return NumParts(part.part); }
+  std::optional<int64_t> operator()(const MeanEncoding&) const { return 2; }
 };
 
 bool Lists(const ValueEncoding* list, std::string_view value) {
@@ -95,9 +129,10 @@ std::optional<EncodingFault> FindFault(const Encoding& encoding) {
   }
   if (encoding.outside == OutsidePolicy::kClamp &&
       !std::holds_alternative<IntegerEncoding>(encoding.cells) &&
+      !std::holds_alternative<MeanEncoding>(encoding.cells) &&
       !std::holds_alternative<DateEncoding>(encoding.cells)) {
     return FaultOf("outside", std::nullopt,
-                   "\"clamp\" only makes sense with integers or dates = [FIRST, LAST]");
+                   "\"clamp\" only makes sense with integers, numbers or dates = [FIRST, LAST]");
   }
   if (encoding.outside == OutsidePolicy::kOther && list == nullptr) {
     return FaultOf("outside", std::nullopt, "\"other\" only makes sense with values = [...]");

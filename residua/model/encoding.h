@@ -10,6 +10,7 @@
 #include "residua/base/enum_texts.h"
 #include "residua/base/error.h"
 #include "residua/model/date.h"
+#include "residua/model/mean_encoding.h"
 
 namespace residua {
 
@@ -64,7 +65,7 @@ struct PartEncoding {
 // cell. std::monostate: a bare size, for planning without data.
 struct Encoding {
   std::variant<std::monostate, IntegerEncoding, CutEncoding, ValueEncoding, DateEncoding,
-               PartEncoding>
+               PartEncoding, MeanEncoding>
       cells;
   bool null_cell = false;
   OutsidePolicy outside = OutsidePolicy::kError;
@@ -73,19 +74,21 @@ struct Encoding {
 
 // What is wrong with an encoding, and in which setting of its attribute.
 struct EncodingFault {
-  std::string_view setting;    // "integers", "cuts", "values", "dates", "null" or "outside"
+  // "integers", "cuts", "values", "dates", "numbers", "step", "null" or "outside"
+  std::string_view setting;
   std::optional<size_t> item;  // of the list of cuts or values
   Error error;                 // its problem follows the setting: "lists 'north' twice"
 };
 
 // The first fault, if there is one. Without a fault, integers are an increasing range of at most
-// Domain::kMaxAttributeSize, cuts are finite and increase, each value is listed once, dates are an
+// Domain::kMaxAttributeSize, numbers of a mean one of at most kMaxMeanSteps whole steps, cuts are
+// finite and increase, each value is listed once, dates are an
 // increasing range, missing and other values share no label with a listed one, and the policy for
 // values outside can be followed.
 std::optional<EncodingFault> FindFault(const Encoding& encoding);
 
 // The number of cells, the null cell included, of an encoding without a fault; none for a bare
-// size.
+// size. Numbers of which a mean is asked have two, however many they are.
 std::optional<int64_t> NumCells(const Encoding& encoding);
 
 // Error{kBadInput} "KEY.SETTING PROBLEM" if the encoding has a fault, or does not have `size`

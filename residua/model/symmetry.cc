@@ -35,9 +35,16 @@ AttributeClasses GroupBy(int num_attributes, const std::function<Key(int)>& key)
   return MakeClasses(num_attributes, std::move(members));
 }
 
+bool IsMeanClass(const Domain& domain, const AttributeClasses& classes, int c) {
+  return MeanOf(domain[classes.members[static_cast<size_t>(c)].front()]) != nullptr;
+}
+
 bool RuleHolds(const Domain& domain, const AttributeClasses& classes, const MarginalRule& rule,
                std::span<const int> orbit) {
   const auto order = static_cast<int64_t>(orbit.size());
+  if (std::ranges::count_if(orbit, [&](int c) { return IsMeanClass(domain, classes, c); }) > 1) {
+    return false;
+  }
   if (rule.kind == MarginalRule::Kind::kExactly) return order == rule.bound;
   if (rule.kind == MarginalRule::Kind::kUpTo) return order <= rule.bound;
   int64_t cells = 1;
@@ -61,6 +68,7 @@ class RuleOrbits {
       by_size_[static_cast<size_t>(c)] = {
           domain[classes.members[static_cast<size_t>(c)].front()].size, c};
     }
+    for (int c = 0; c < classes.size(); ++c) is_mean_.push_back(IsMeanClass(domain, classes, c));
     std::sort(by_size_.begin(), by_size_.end());
     attributes_from_.assign(by_size_.size() + 1, 0);
     for (size_t k = by_size_.size(); k-- > 0;) {
@@ -86,11 +94,16 @@ class RuleOrbits {
         break;  // too few attributes are left to choose from
       }
       if (used == static_cast<long>(members.size())) continue;
+      if (IsMean(c) && std::ranges::any_of(chosen_, [&](int other) { return IsMean(other); })) {
+        continue;
+      }
       chosen_.push_back(c);
       Extend(k, rule_.kind == MarginalRule::Kind::kMaxCells ? cells * size : 1);
       chosen_.pop_back();
     }
   }
+
+  bool IsMean(int c) const { return is_mean_[static_cast<size_t>(c)]; }
 
   void Emit() {
     sorted_ = chosen_;
@@ -108,6 +121,7 @@ class RuleOrbits {
   std::vector<std::pair<int64_t, int>> by_size_;
   std::vector<int64_t> attributes_from_;  // how many attributes the classes from k on have
   int64_t max_order_ = 0;
+  std::vector<bool> is_mean_;  // of each class
   std::vector<int> chosen_;
   std::vector<int> sorted_;
 };

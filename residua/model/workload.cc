@@ -1,5 +1,6 @@
 #include "residua/model/workload.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -9,12 +10,28 @@
 namespace residua {
 namespace {
 
+// Of a table that a rule asks for.
+int64_t MostAttributes(const Domain& domain) {
+  int64_t num_means = 0;
+  for (const Attribute& attribute : domain.attributes()) {
+    if (MeanOf(attribute) != nullptr) ++num_means;
+  }
+  return domain.size() - std::max<int64_t>(num_means - 1, 0);
+}
+
 void CheckRule(const Domain& domain, const MarginalRule& rule) {
   switch (rule.kind) {
     case MarginalRule::Kind::kExactly:
       if (rule.bound < 0 || rule.bound > domain.size()) {
         Fail(ErrorKind::kBadInput, "there are no {}-way marginals of {}; ask for 0 to {}",
              rule.bound, Counted(domain.size(), "attribute"), domain.size());
+      }
+      if (const int64_t most = MostAttributes(domain); rule.bound > most) {
+        Fail(
+            ErrorKind::kBadInput,
+            "there are no {}-way marginals with at most one attribute whose mean is asked; ask for "
+            "0 to {}",
+            rule.bound, most);
       }
       return;
     case MarginalRule::Kind::kUpTo:
@@ -43,6 +60,7 @@ void CheckWorkload(const Domain& domain, const Workload& workload) {
   std::map<AttributeSet, double> seen;
   for (const WeightedMarginal& marginal : workload.marginals) {
     RESIDUA_CHECK(domain.MakeSet(marginal.attributes) == marginal.attributes);
+    MeanAttribute(domain, marginal.attributes);
     if (!(marginal.weight > 0) || !std::isfinite(marginal.weight)) {
       Fail(ErrorKind::kBadInput, "the weight {} of marginal {} must be positive and finite",
            marginal.weight, SetName(domain, marginal.attributes));

@@ -10,6 +10,7 @@ namespace residua {
 // A family of marginals that depends on attribute sizes alone:
 //   kExactly: all sets of `bound` attributes;  kUpTo: all of at most `bound`, the total included;
 //   kMaxCells: all sets whose attribute sizes multiply to at most `bound`, the total included.
+// None has two attributes whose mean is asked (MeanAttribute).
 struct MarginalRule {
   enum class Kind { kExactly, kUpTo, kMaxCells };
   Kind kind = Kind::kUpTo;
@@ -32,8 +33,8 @@ struct Workload {
   bool operator==(const Workload&) const = default;
 };
 
-// Throws unless the workload asks for something, every rule and set fits the domain, every weight
-// is positive and finite, and no set is listed with two weights.
+// Throws unless the workload asks for something, every rule and set fits the domain, no set has two
+// attributes whose mean is asked, every weight is positive and finite, and no set is listed with two weights.
 void CheckWorkload(const Domain& domain, const Workload& workload);
 
 }  // namespace residua

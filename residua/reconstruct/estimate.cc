@@ -63,7 +63,12 @@ Estimate DifferenceOf(const Estimate& a, const Estimate& b, double covariance) {
 
 std::optional<Interval> RatioInterval(const Estimate& a, const Estimate& b, double covariance,
                                       double confidence) {
-  const double z = TwoSidedQuantile(confidence);
+  return RatioIntervalAt(a, b, covariance, TwoSidedQuantile(confidence));
+}
+
+std::optional<Interval> RatioIntervalAt(const Estimate& a, const Estimate& b, double covariance,
+                                        double quantile) {
+  const double z = quantile;
   // (a - r b)^2 <= z^2 (var_a - 2 r cov + r^2 var_b): square r^2 - 2 linear r + constant <= 0.
   const double square = b.value * b.value - z * z * b.variance;
   const double linear = a.value * b.value - z * z * covariance;

@@ -47,5 +47,8 @@ Estimate DifferenceOf(const Estimate& a, const Estimate& b, double covariance);
 // bounded interval with this confidence.
 std::optional<Interval> RatioInterval(const Estimate& a, const Estimate& b, double covariance,
                                       double confidence);
+// The same with so many standard deviations of a - r b to either side.
+std::optional<Interval> RatioIntervalAt(const Estimate& a, const Estimate& b, double covariance,
+                                        double quantile);
 
 }  // namespace residua

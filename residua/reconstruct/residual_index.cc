@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "residua/base/checked.h"
@@ -22,11 +23,14 @@ constexpr size_t kMaxOrder = 24;
 // difference is 8 pi^2 v exp(-2 pi^2 v), below 1e-31.
 constexpr int kLargeVariance = 4;
 
-// Of the noise on an integer in units of one, drawn on a lattice 2^`scale_bits` times finer.
-double TrueVariance(const Rational& variance, int scale_bits) {
-  const Rational drawn = variance * (Integer(1) << static_cast<unsigned>(2 * scale_bits));
+// Of the noise on an integer in units of one, drawn on a lattice 2^`scale_bits` times `row_steps`
+// times finer.
+double TrueVariance(const Rational& variance, int scale_bits, int64_t row_steps) {
+  const Integer scale = ToInteger(row_steps) << static_cast<unsigned>(scale_bits);
+  const Rational drawn = variance * (scale * scale);
   if (drawn >= kLargeVariance) return variance.get_d();
-  return std::ldexp(DiscreteGaussianVariance(drawn), -2 * scale_bits);
+  const auto steps = static_cast<double>(row_steps);
+  return std::ldexp(DiscreteGaussianVariance(drawn), -2 * scale_bits) / (steps * steps);
 }
 
 void CheckBasis(const Attribute& attribute, const ResidualBasis& basis) {
@@ -79,7 +83,7 @@ ResidualIndex::ResidualIndex(Domain domain, std::vector<ResidualBasis> basis_of_
     CheckBasis(domain_[static_cast<int>(i)], bases_[i]);
   }
   // Sets of one orbit share their noise: few variances are computed twice.
-  std::map<std::pair<Rational, int>, double> true_variance;
+  std::map<std::tuple<Rational, int, int64_t>, double> true_variance;
   entries_.reserve(residuals.size());
   for (const ResidualView& residual : residuals) {
     CheckSet(domain_, residual.attributes);
@@ -99,9 +103,12 @@ ResidualIndex::ResidualIndex(Domain domain, std::vector<ResidualBasis> basis_of_
       Fail(ErrorKind::kBadInput, "the residual of {} has a scale of 2^{}; at most 2^62 is read",
            SetName(domain_, residual.attributes), residual.scale_bits);
     }
+    const int64_t row_steps = RowSteps(domain_, residual.attributes);
     auto [known, is_new] =
-        true_variance.try_emplace({residual.noise_variance, residual.scale_bits}, 0);
-    if (is_new) known->second = TrueVariance(residual.noise_variance, residual.scale_bits);
+        true_variance.try_emplace({residual.noise_variance, residual.scale_bits, row_steps}, 0);
+    if (is_new) {
+      known->second = TrueVariance(residual.noise_variance, residual.scale_bits, row_steps);
+    }
     const double variance = known->second / factor;
     if (!(variance > 0) || !std::isfinite(variance)) {
       Fail(ErrorKind::kTooLarge, "the noise variance of {} does not fit a double",
@@ -111,7 +118,7 @@ ResidualIndex::ResidualIndex(Domain domain, std::vector<ResidualBasis> basis_of_
       Fail(ErrorKind::kBadInput, "there are two residuals of {}",
            SetName(domain_, residual.attributes));
     }
-    const double unit = std::ldexp(1.0, -residual.scale_bits);
+    const double unit = std::ldexp(1.0, -residual.scale_bits) / static_cast<double>(row_steps);
     entries_.push_back(
         {residual.values, unit, variance, unit * unit / factor, residual.is_elsewhere});
     has_coarse_noise_ |= HalfStep(entries_.back().squared_step, variance) > 0;

@@ -39,8 +39,8 @@ class ResidualIndex {
 
   struct Entry {
     ResidualValues values;
-    // What one of the integers stands for: 1 over the scale they were measured on, a power of two,
-    // so that multiplying by it is exact.
+    // What one of the integers stands for: 1 over the scale they were measured on. It is a power of
+    // two, so that multiplying by it is exact, unless the set's RowSteps are none.
     double unit = 1;
     // The variance of the base mechanism: the true variance of the discrete Gaussian that was
     // added, which is a little below its parameter where that is small, over the product of the

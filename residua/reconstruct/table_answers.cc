@@ -6,6 +6,7 @@
 #include "residua/base/error.h"
 #include "residua/basis/basis_inverse.h"
 #include "residua/basis/tree_inverse.h"
+#include "residua/reconstruct/mean_estimate.h"
 
 namespace residua {
 namespace {
@@ -73,7 +74,9 @@ std::vector<AxisAnswers> AxesOf(const Plan& plan, AnswerKind answers) {
       attribute.queries = QueryKind::kPrefix;
     }
     if (answers == AnswerKind::kCells) attribute.queries = QueryKind::kIdentity;
-    axes.push_back(MakeAxisAnswers(attribute, bases[static_cast<size_t>(i)]));
+    const ResidualBasis& basis = bases[static_cast<size_t>(i)];
+    axes.push_back(MeanOf(attribute) != nullptr ? MeanAxis(attribute, basis)
+                                                : MakeAxisAnswers(attribute, basis));
   }
   return axes;
 }

@@ -26,7 +26,7 @@ struct AxisAnswers {
 // Error{kBadInput} if the basis does not determine their answers.
 AxisAnswers MakeAxisAnswers(const Attribute& attribute, const ResidualBasis& basis);
 
-// One for each attribute of the plan.
+// One for each attribute of the plan; the MeanAxis of those whose mean is asked.
 std::vector<AxisAnswers> AxesOf(const Plan& plan, AnswerKind answers);
 
 // The answers (kron of W) counts of a table, row-major, from its counts: one sweep per axis.

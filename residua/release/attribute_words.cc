@@ -39,7 +39,12 @@ std::string CellsInWords(const Attribute& attribute) {
   const int64_t num_values = NumValueCells(attribute);
   const auto label = [&](int64_t cell) { return CellLabel(attribute, cell); };
   std::string text;
-  if (const auto* integers = std::get_if<IntegerEncoding>(&encoding.cells)) {
+  if (const MeanEncoding* mean = MeanOf(attribute)) {
+    const auto number = [&](int64_t value) { return DecimalText(value, mean->decimals); };
+    text = fmt::format("{} from {} to {}", mean->is_integers ? "whole numbers" : "numbers",
+                       number(mean->low), number(mean->high));
+    if (!mean->is_integers) text += fmt::format(", in steps of {}", number(mean->step));
+  } else if (const auto* integers = std::get_if<IntegerEncoding>(&encoding.cells)) {
     text = fmt::format("whole numbers from {} to {}", integers->first, integers->last);
   } else if (std::holds_alternative<CutEncoding>(encoding.cells)) {
     text = fmt::format("numbers, in {}: {}{}", Counted(num_values, "range"),
@@ -61,6 +66,9 @@ std::string CellsInWords(const Attribute& attribute) {
 }
 
 std::string QueriesInWords(const Attribute& attribute) {
+  if (MeanOf(attribute) != nullptr) {
+    return "Measured: how many rows have one, their sum and their mean, not each of them.";
+  }
   switch (attribute.queries) {
     case QueryKind::kIdentity:
       return "Counted: each of them.";
@@ -84,7 +92,11 @@ std::string QueriesInWords(const Attribute& attribute) {
 
 // What has no cell, other than missing values.
 std::vector<std::string> OthersOf(const Encoding& encoding) {
-  if (std::holds_alternative<IntegerEncoding>(encoding.cells)) {
+  const auto* mean = std::get_if<MeanEncoding>(&encoding.cells);
+  if (mean != nullptr && !mean->is_integers) {
+    return {"numbers outside", "values that are not numbers"};
+  }
+  if (mean != nullptr || std::holds_alternative<IntegerEncoding>(encoding.cells)) {
     return {"numbers outside", "fractions", "values that are not numbers"};
   }
   if (std::holds_alternative<CutEncoding>(encoding.cells)) return {"values that are not numbers"};
@@ -120,13 +132,16 @@ std::string FatesInWords(const Encoding& encoding) {
       return NoneOf(all);
     case OutsidePolicy::kClamp: {
       const bool are_dates = std::holds_alternative<DateEncoding>(encoding.cells);
+      const auto* mean = std::get_if<MeanEncoding>(&encoding.cells);
+      const bool are_rounded = mean != nullptr && !mean->is_integers;
       const std::string bad =
           are_dates ? "values that are not dates" : "values that are not numbers";
       return fmt::format(
           "{} {}",
-          are_dates ? "Dates outside were counted at the nearest end."
-                    : "Numbers outside were counted at the nearest end, and fractions at the whole "
-                      "number below.",
+          are_dates     ? "Dates outside were counted at the nearest end."
+          : are_rounded ? "Numbers outside were counted at the nearest end."
+                        : "Numbers outside were counted at the nearest end, and fractions at the "
+                          "whole number below.",
           encoding.null_cell ? fmt::format("Missing values and {} were counted as `null`.", bad)
                              : NoneOf({"missing values", bad}));
     }

@@ -169,6 +169,7 @@ std::string_view EncodingName(const Encoding& encoding) {
     std::string_view operator()(const ValueEncoding&) const { return "values"; }
     std::string_view operator()(const DateEncoding&) const { return "dates"; }
     std::string_view operator()(const PartEncoding&) const { return "part"; }
+    std::string_view operator()(const MeanEncoding&) const { return "mean"; }
   };
   return std::visit(Name(), encoding.cells);
 }
@@ -183,7 +184,7 @@ Json AttributeFacts(const Attribute& attribute) {
                 {"encoding", EncodingName(encoding)},
                 {"nullCell", encoding.null_cell},
                 {"outside", TextOf(kOutsidePolicies, encoding.outside)},
-                {"queries", ToString(attribute.queries)},
+                {"queries", QueriesText(attribute)},
                 {"combinations", attribute.custom.num_rows},
                 {"words", DescribeValues(attribute)}};
   if (const auto* dates = std::get_if<DateEncoding>(&encoding.cells)) {
@@ -221,14 +222,18 @@ Json Facts(const PageRequest& request, const Plan& plan, const std::string& plan
 }
 
 // Small tables first: of two, the one with fewer values, then the one listed first. As a table has
-// more values than its parts, all parts of every table come before it.
+// more values than its parts, all parts of every table come before it. Those with means, which the
+// page does not show, come last.
 std::vector<PackedResidual> ReadPacked(const MeasurementFile& file) {
   std::vector<PackedResidual> residuals;
   file.ForEach([&](NoisyResidual&& residual) { residuals.push_back(Pack(residual)); });
   const Plan& plan = file.plan();
-  std::vector<std::pair<int64_t, size_t>> order;
+  using Size = std::pair<bool, int64_t>;
+  std::vector<std::pair<Size, size_t>> order;
   for (size_t k = 0; k < residuals.size(); ++k) {
-    order.emplace_back(NumCellsInMemory(plan.domain, residuals[k].attributes), k);
+    const AttributeSet& set = residuals[k].attributes;
+    order.emplace_back(
+        Size{MeanAttribute(plan.domain, set) >= 0, NumCellsInMemory(plan.domain, set)}, k);
   }
   std::sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
     if (a.first != b.first) return a.first < b.first;
@@ -236,7 +241,7 @@ std::vector<PackedResidual> ReadPacked(const MeasurementFile& file) {
   });
   std::vector<PackedResidual> sorted;
   sorted.reserve(order.size());
-  for (const auto& [cells, k] : order) sorted.push_back(std::move(residuals[k]));
+  for (const auto& [size, k] : order) sorted.push_back(std::move(residuals[k]));
   return sorted;
 }
 
@@ -272,13 +277,18 @@ PageWritten WritePage(const PageRequest& request) {
       request.text.title.empty() ? "A differentially private release" : request.text.title;
   const int64_t fixed = static_cast<int64_t>(ReaderPageTemplate().size()) +
                         static_cast<int64_t>(Compressed(plan_json + inverses).size()) * 4 / 3;
-  size_t num_held = NumThatFit(residuals, request.max_bytes - fixed);
+  const auto num_means =
+      std::count_if(residuals.begin(), residuals.end(), [&](const PackedResidual& residual) {
+        return MeanAttribute(plan.domain, residual.attributes) >= 0;
+      });
+  size_t num_held = std::min(NumThatFit(residuals, request.max_bytes - fixed),
+                             residuals.size() - static_cast<size_t>(num_means));
   for (;; num_held -= (num_held + 49) / 50) {
     if (num_held == 0) {
       Fail(ErrorKind::kTooLarge, "{}: a page of {} bytes cannot hold it; allow more",
            request.output.string(), request.max_bytes);
     }
-    PageWritten written{request.output, 0, static_cast<int64_t>(num_held), {}};
+    PageWritten written{request.output, 0, static_cast<int64_t>(num_held), {}, num_means};
     for (size_t k = residuals.size(); k > num_held; --k) {
       written.left_out.push_back(SetName(plan.domain, residuals[k - 1].attributes));
     }

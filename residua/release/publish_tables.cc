@@ -72,6 +72,11 @@ std::string About(const TablesRequest& request, const Plan& plan, const TableLay
                               : "with this confidence, all of all tables at once";
     }
     json["estimates"] = "unbiased; signed; std_dev and intervals are exact for the noise added";
+    if (!layout.is_mean.empty()) {
+      json["means"] =
+          "sum / estimate; estimate counts the rows with a number; intervals are Fieller's, "
+          "mean_std_dev is by the delta method; empty where the count is too uncertain";
+    }
     if (request.format == TableFormat::kCsv && request.digits == TableDigits::kSupported) {
       json["digits"] =
           "rounded to three digits below the first digit of the table's smallest std_dev; "
@@ -103,6 +108,10 @@ std::vector<AttributeSet> ChosenTables(const TablesRequest& request, const Plan&
     ForEachMember(plan.classes, workload.orbits[j],
                   [&](const AttributeSet& set) { tables.push_back(set); });
   }
+  if (request.is_adjusted()) {
+    std::erase_if(tables,
+                  [&](const AttributeSet& set) { return MeanAttribute(plan.domain, set) >= 0; });
+  }
   return tables;
 }
 
@@ -114,6 +123,17 @@ std::vector<std::pair<std::string, std::string>> Renamed(const Domain& domain,
     if (column != domain[i].name) renamed.emplace_back(domain[i].name, column);
   }
   return renamed;
+}
+
+// Of each attribute; empty if none is.
+std::vector<bool> AreMeans(const Domain& domain) {
+  std::vector<bool> is_mean;
+  bool any = false;
+  for (const Attribute& attribute : domain.attributes()) {
+    is_mean.push_back(MeanOf(attribute) != nullptr);
+    any |= is_mean.back();
+  }
+  return any ? is_mean : std::vector<bool>();
 }
 
 // Publishes tables one after the other, from their counts.
@@ -153,6 +173,9 @@ class TablePublisher {
     const bool identity = std::all_of(axes.begin(), axes.end(), [](const AxisAnswers* axis) {
       return axis->variances.size() == 1;
     });
+    if (const int mean = MeanAttribute(plan_.domain, table); mean >= 0) {
+      return PublishMeans(piece, mean);
+    }
     const bool is_rounded_here = request_.integers && !request_.nonnegative;
     std::vector<double> answers;
     if (!identity || is_rounded_here) answers = AnswerTable(counts, axes);
@@ -175,6 +198,24 @@ class TablePublisher {
   }
 
  private:
+  void PublishMeans(const TablePiece& piece, int mean) {
+    const auto& [index, table, counts, first] = piece;
+    // Such tables are not adjusted, and not made in pieces.
+    RESIDUA_CHECK(!request_.is_adjusted() && first == 0 &&
+                  std::ssize(counts) == index.NumCells(table));
+    const double interval_factor = IntervalFactor(table);
+    const MeanColumns columns =
+        MeanColumnsOf(plan_, index, table, axis_of_attribute_, counts, interval_factor);
+    PublishedTable published{.attributes = table, .named = table};
+    std::erase(published.attributes, mean);
+    published.estimates = columns.counts;
+    published.std_devs = columns.count_std_devs;
+    published.interval_factor = interval_factor;
+    published.means = &columns;
+    writer_->Write(published);
+    num_answers_ += static_cast<int64_t>(published.estimates.size());
+  }
+
   // Tables of attributes that are alike have the same.
   double IntervalFactor(const AttributeSet& table) {
     if (one_factor_) return *one_factor_;
@@ -236,6 +277,16 @@ void CheckWholeAnswers(const Attribute& attribute, const QueryMatrix& queries) {
   }
 }
 
+void CheckNoMeans(const Domain& domain, std::span<const AttributeSet> tables) {
+  for (const AttributeSet& table : tables) {
+    const int mean = MeanAttribute(domain, table);
+    if (mean < 0) continue;
+    Fail(ErrorKind::kBadInput,
+         "{} has sums and means of '{}', which cannot be adjusted; choose tables without it",
+         SetName(domain, table), domain[mean].name);
+  }
+}
+
 void CheckTablesRequest(const TablesRequest& request) { TwoSidedQuantile(request.confidence); }
 
 TablesWritten PublishTables(const TablesRequest& request) {
@@ -252,6 +303,11 @@ TablesWritten PublishTables(const TablesRequest& request) {
                      .names = NamesOf(plan.domain),
                      .num_threads = request.num_threads};
   for (const AxisAnswers& axis : axes) layout.labels.push_back(axis.labels);
+  if (request.is_adjusted()) {
+    CheckNoMeans(plan.domain, tables);
+  } else {
+    layout.is_mean = AreMeans(plan.domain);
+  }
   if (request.answers != AnswerKind::kCells) {
     layout.companions = CompanionsOf(plan.domain, layout.names);
   }

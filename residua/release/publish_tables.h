@@ -18,8 +18,9 @@ namespace residua {
 // Which tables to make of a measurement file, and how.
 struct TablesRequest {
   std::filesystem::path measurements;
-  std::filesystem::path output;     // a folder, or for kOneParquet a file; empty: TablesOutput's
-  std::vector<std::string> tables;  // "age,sex"; empty: those of the plan's workload
+  std::filesystem::path output;  // a folder, or for kOneParquet a file; empty: TablesOutput's
+  // "age,sex"; empty: those of the plan's workload, adjusted ones without those that have means
+  std::vector<std::string> tables;
   TableFormat format = TableFormat::kCsv;
   TableDigits digits = TableDigits::kSupported;  // of CSV; Parquet always has all
   AnswerKind answers = AnswerKind::kPlanned;
@@ -56,6 +57,9 @@ struct TablesWritten {
 // Sums of whole cells are whole; other combinations, which custom queries may ask for, need not be:
 // they are Error{kBadInput}.
 void CheckWholeAnswers(const Attribute& attribute, const QueryMatrix& queries);
+
+// Adjusting moves counts of cells, and a row is in no one cell of a mean: Error{kBadInput}.
+void CheckNoMeans(const Domain& domain, std::span<const AttributeSet> tables);
 
 // Error{kBadInput} if the request contradicts itself, before anything is read.
 void CheckTablesRequest(const TablesRequest& request);

@@ -56,8 +56,23 @@ void Release::Save(const std::filesystem::path& path) const {
   writer.Finish();
 }
 
+std::vector<MeanColumns> Release::MeanTables(std::span<const AttributeSet> tables,
+                                             AnswerKind answers, double quantile) const {
+  const std::vector<AxisAnswers> all_axes = AxesOf(plan(), answers);
+  std::vector<MeanColumns> columns(tables.size());
+  ReconstructTables(index_, tables, {}, [&](size_t t, std::span<const double> counts) {
+    columns[t] = MeanColumnsOf(plan(), index_, tables[t], all_axes, counts, quantile);
+  });
+  return columns;
+}
+
 std::vector<TableNumbers> Release::Tables(std::span<const AttributeSet> tables,
                                           AnswerKind answers) const {
+  for (const AttributeSet& table : tables) {
+    if (MeanAttribute(plan().domain, table) < 0) continue;
+    Fail(ErrorKind::kBadInput, "{} has a mean, and no answers along it",
+         SetName(plan().domain, table));
+  }
   const std::vector<AxisAnswers> all_axes = AxesOf(plan(), answers);
   std::vector<TableNumbers> numbers(tables.size());
   ReconstructTables(index_, tables, {}, [&](size_t t, std::span<const double> counts) {
@@ -76,6 +91,7 @@ std::vector<TableNumbers> Release::Tables(std::span<const AttributeSet> tables,
 
 AdjustedTables Release::Adjusted(std::span<const AttributeSet> tables, AnswerKind answers,
                                  const Adjustment& adjustment) const {
+  CheckNoMeans(plan().domain, tables);
   const std::vector<AxisAnswers> all_axes = AxesOf(plan(), answers);
   const auto axes_of = [&](const AttributeSet& table) {
     std::vector<const AxisAnswers*> axes;

@@ -11,6 +11,7 @@
 #include "residua/measure/measurements.h"
 #include "residua/reconstruct/answer_kind.h"
 #include "residua/reconstruct/estimate.h"
+#include "residua/reconstruct/mean_estimate.h"
 #include "residua/reconstruct/product_query.h"
 #include "residua/reconstruct/residual_index.h"
 
@@ -57,7 +58,13 @@ class Release {
   const std::vector<NoisyResidual>& residuals() const { return residuals_; }
   const ResidualIndex& index() const { return index_; }
 
-  // Each of `tables`. Error{kBadInput} for one that the measurements do not cover.
+  // Each of `tables`, all of which have an attribute whose mean is asked; with intervals of so many
+  // standard deviations to either side.
+  std::vector<MeanColumns> MeanTables(std::span<const AttributeSet> tables, AnswerKind answers,
+                                      double quantile) const;
+
+  // Each of `tables`. Error{kBadInput} for one that the measurements do not cover, or that has a
+  // mean.
   std::vector<TableNumbers> Tables(std::span<const AttributeSet> tables, AnswerKind answers) const;
 
   // Each of `tables`, adjusted. Non-negative tables agree with each other. Error{kBadInput} where

@@ -130,6 +130,7 @@ class TableStream {
 
   bool IsMadeInSlabs(const AttributeSet& table) const {
     if (!options_.visit_slab || !file_.HasPieces(table)) return false;
+    if (MeanAttribute(file_.plan().domain, table) >= 0) return false;
     std::vector<int64_t> sizes;
     int64_t num_cells = 1;
     for (const int i : table) {

@@ -96,6 +96,14 @@ void VerifyMechanisms(const Plan& plan) {
              "base mechanism {} of the plan names attributes that do not exist", k);
       }
     }
+    const auto num_means = std::ranges::count_if(orbit, [&](int c) {
+      return MeanOf(plan.domain[plan.classes.members[static_cast<size_t>(c)].front()]) != nullptr;
+    });
+    // Rows are split along one attribute of a table: along two they would cost something else.
+    if (num_means > 1) {
+      Fail(ErrorKind::kRefused,
+           "base mechanism {} of the plan has two attributes whose mean is asked", k);
+    }
   }
   for (const MeasuredPlan& earlier : plan.after) VerifyPlan(*earlier.plan);
   std::optional<Plan> with_earlier;

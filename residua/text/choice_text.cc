@@ -30,7 +30,27 @@ constexpr EnumTexts<Coverage, 2> kCoverages = {
 
 QueryKind ParseQueryKind(std::string_view text) {
   if (const auto kind = ValueOf(kQueryKinds, text)) return *kind;
-  Fail(ErrorKind::kBadInput, "queries '{}' are not known; choose {}", text, Choices(kQueryKinds));
+  std::string choices;
+  for (const auto& [kind, name] : kQueryKinds) choices += fmt::format("{}, ", name);
+  choices.resize(choices.size() - 2);
+  Fail(ErrorKind::kBadInput, "queries '{}' are not known; choose {} or {}", text, choices,
+       kMeanQueries);
+}
+
+void AskForMean(Encoding* encoding) {
+  if (const auto* integers = std::get_if<IntegerEncoding>(&encoding->cells)) {
+    encoding->cells =
+        MeanEncoding{.low = integers->first, .high = integers->last, .is_integers = true};
+  }
+  if (!std::holds_alternative<MeanEncoding>(encoding->cells)) {
+    Fail(ErrorKind::kBadInput,
+         "\"{}\" only makes sense with integers = [LOW, HIGH] or numbers = [LOW, HIGH]",
+         kMeanQueries);
+  }
+}
+
+std::string_view QueriesText(const Attribute& attribute) {
+  return MeanOf(attribute) != nullptr ? kMeanQueries : ToString(attribute.queries);
 }
 
 std::string_view ToString(QueryKind queries) { return TextOf(kQueryKinds, queries); }

@@ -13,8 +13,16 @@ namespace residua {
 
 // Choices that the command line and the spec make by a word.
 
+// "mean" is not among the kinds: AskForMean says it with the encoding.
 QueryKind ParseQueryKind(std::string_view text);
 std::string_view ToString(QueryKind queries);
+
+// The word for counts, sums and means of numbers.
+inline constexpr std::string_view kMeanQueries = "mean";
+// Makes integers the numbers of a mean. Error{kBadInput} for what is neither integers nor numbers.
+void AskForMean(Encoding* encoding);
+// What the attribute's queries are called.
+std::string_view QueriesText(const Attribute& attribute);
 
 // "oblique" or "orthogonal".
 BasisKind ParseBasisKind(std::string_view text);

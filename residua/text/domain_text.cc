@@ -107,7 +107,13 @@ Domain ParseDomain(std::string_view text) {
       Attribute attribute;
       attribute.name = std::to_string(attributes.size());
       attribute.size = *size;
-      attribute.queries = queries_text ? ParseQueryKind(*queries_text) : QueryKind::kIdentity;
+      if (queries_text == kMeanQueries) {
+        // The integers from 0, as many as the size says.
+        attribute.encoding.cells = MeanEncoding{.high = *size - 1, .is_integers = true};
+        attribute.size = 2;
+      } else if (queries_text) {
+        attribute.queries = ParseQueryKind(*queries_text);
+      }
       if (attribute.queries == QueryKind::kHierarchy || attribute.queries == QueryKind::kCustom) {
         Fail(ErrorKind::kBadInput,
              "{}: '{}' needs its groups or its matrix; describe the attribute in a spec file",

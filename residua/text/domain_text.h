@@ -6,7 +6,8 @@
 
 namespace residua {
 
-// "100,50,7*3": a comma list of SIZE[:QUERIES][*COUNT]. Attributes are named by their index.
+// "100,50,7*3": a comma list of SIZE[:QUERIES][*COUNT]. Attributes are named by their index. "100:mean"
+// asks for the mean of the integers 0 to 99.
 Domain ParseDomain(std::string_view text);
 
 // "age,sex": names of the domain, or indices where no name matches; "" or "total" is the empty set.

@@ -23,11 +23,17 @@ class QuestionReader {
  public:
   QuestionReader(std::string_view text, const Domain& domain) : rest_(text), domain_(domain) {}
 
-  ProductQuery Read() {
+  AnyQuestion Read() {
     std::vector<AttributeWeights> terms;
     if (Trim(rest_) == "total") return ProductQuery(domain_, {});
+    std::optional<size_t> mean;  // the term that asks for one
     for (SkipSpaces(); !rest_.empty(); SkipSpaces()) {
-      terms.push_back(ReadTerm());
+      if (const auto moment = TakeMoment()) {
+        if (moment->is_mean) mean = terms.size();
+        terms.push_back({moment->attribute, SumWeights(domain_[moment->attribute])});
+      } else {
+        terms.push_back(ReadTerm());
+      }
       for (size_t k = 0; k + 1 < terms.size(); ++k) {
         if (terms[k].attribute == terms.back().attribute) {
           Fail(ErrorKind::kBadInput, "the question names '{}' twice; join its values with |",
@@ -35,10 +41,55 @@ class QuestionReader {
         }
       }
     }
-    return ProductQuery(domain_, std::move(terms));
+    if (!mean) return ProductQuery(domain_, std::move(terms));
+    std::vector<AttributeWeights> of_count = terms;
+    of_count[*mean].weights = std::vector<CellRange>{{0, 1}};
+    return MeanQuestion{ProductQuery(domain_, std::move(terms)),
+                        ProductQuery(domain_, std::move(of_count))};
   }
 
  private:
+  // sum(NAME) or mean(NAME).
+  struct Moment {
+    int attribute = 0;
+    bool is_mean = false;
+  };
+
+  // Nothing, and nothing is taken, where the question goes on in another way: "mean(x)" may be a
+  // name too, before a "=".
+  std::optional<Moment> TakeMoment() {
+    const std::string_view before = rest_;
+    const bool is_mean = Take("mean(");
+    if (!is_mean && !Take("sum(")) return std::nullopt;
+    std::string name;
+    if (rest_.starts_with("\"")) {
+      name = ReadPiece(/*is_name=*/true).text;
+    } else {
+      const size_t end = std::min(rest_.find(')'), rest_.size());
+      name = rest_.substr(0, end);
+      rest_.remove_prefix(end);
+    }
+    if (!Take(")") ||
+        (!rest_.empty() && std::isspace(static_cast<unsigned char>(rest_.front())) == 0)) {
+      rest_ = before;
+      return std::nullopt;
+    }
+    const int attribute = FindAttribute(domain_, name);
+    if (MeanOf(domain_[attribute]) == nullptr) {
+      Fail(ErrorKind::kBadInput, "'{}' was counted, and has neither a sum nor a mean", name);
+    }
+    return Moment{attribute, is_mean};
+  }
+
+  // Over the cells that a row is split between.
+  static std::vector<double> SumWeights(const Attribute& attribute) {
+    const MeanEncoding& mean = *MeanOf(attribute);
+    std::vector<double> weights(static_cast<size_t>(attribute.size), 0.0);
+    weights[0] = DecimalValue(mean.low, mean.decimals);
+    weights[1] = DecimalValue(mean.high, mean.decimals);
+    return weights;
+  }
+
   void SkipSpaces() {
     while (!rest_.empty() && std::isspace(static_cast<unsigned char>(rest_.front())) != 0) {
       rest_.remove_prefix(1);
@@ -114,6 +165,7 @@ class QuestionReader {
       return Named(attribute, finder, first);
     }
     const Piece last = ReadPiece(/*is_name=*/false);
+    if (MeanOf(attribute) != nullptr) FailNoCell(attribute, "");
     const CellRange range{LowerEnd(attribute, finder, first), UpperEnd(attribute, finder, last)};
     if (range.first > range.last) {
       Fail(ErrorKind::kBadInput, "the range {}..{} of '{}' is empty or reversed", first.text,
@@ -123,6 +175,12 @@ class QuestionReader {
   }
 
   [[noreturn]] static void FailNoCell(const Attribute& attribute, const std::string& text) {
+    if (MeanOf(attribute) != nullptr) {
+      Fail(ErrorKind::kBadInput,
+           "only the sum and the mean of '{}' were measured, and no count of {}; ask for "
+           "mean({}) or sum({})",
+           attribute.name, text.empty() ? "a range" : text, attribute.name, attribute.name);
+    }
     std::string known;
     const int64_t count = NumValueCells(attribute);
     if (const auto* integers = std::get_if<IntegerEncoding>(&attribute.encoding.cells)) {
@@ -144,6 +202,7 @@ class QuestionReader {
   static std::optional<CellRange> CellsOf(const Attribute& attribute, const CellFinder& finder,
                                           const std::string& text) {
     const auto& cells = attribute.encoding.cells;
+    if (MeanOf(attribute) != nullptr) return std::nullopt;
     if (std::holds_alternative<DateEncoding>(cells)) {
       return AtPlace(fmt::format("'{}'", attribute.name), [&] { return finder.FindPeriod(text); });
     }
@@ -199,6 +258,7 @@ class QuestionReader {
   static std::optional<CellRange> CellsOfLabel(const Attribute& attribute, const CellFinder& finder,
                                                const std::string& text) {
     if (text == "all") return CellRange{0, attribute.size - 1};
+    if (MeanOf(attribute) != nullptr) return std::nullopt;
     const auto* bins = std::get_if<CutEncoding>(&attribute.encoding.cells);
     if (text.starts_with("<=")) {
       const std::string end = text.substr(2);
@@ -290,6 +350,12 @@ class QuestionReader {
 }  // namespace
 
 ProductQuery ParseQuestion(std::string_view text, const Domain& domain) {
+  AnyQuestion question = ParseAnyQuestion(text, domain);
+  if (auto* query = std::get_if<ProductQuery>(&question)) return std::move(*query);
+  Fail(ErrorKind::kBadInput, "'{}' asks for a mean, where a count or a sum is needed", text);
+}
+
+AnyQuestion ParseAnyQuestion(std::string_view text, const Domain& domain) {
   return QuestionReader(text, domain).Read();
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string_view>
+#include <variant>
 
 #include "residua/model/domain.h"
 #include "residua/reconstruct/product_query.h"
@@ -17,6 +18,18 @@ namespace residua {
 // its cells, and the label of an answer for the cells it counts: age=<=60, age=all,
 // income="(10000, 50000]". If a value has the same name as such a label, it is put in quotes. The
 // selections come in the domain's order; "" and "total" ask for the total.
+//
+// Of an attribute whose mean is asked, sum(delay) carrier=AA asks for the sum over the rows that have
+// a number, and mean(delay) carrier=AA for their mean; no count of a single number was measured.
+// ParseQuestion refuses a mean, which is not the answer to one query.
 ProductQuery ParseQuestion(std::string_view text, const Domain& domain);
+
+// The ratio of two answers.
+struct MeanQuestion {
+  ProductQuery sum;
+  ProductQuery count;
+};
+using AnyQuestion = std::variant<ProductQuery, MeanQuestion>;
+AnyQuestion ParseAnyQuestion(std::string_view text, const Domain& domain);
 
 }  // namespace residua

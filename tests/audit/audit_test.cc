@@ -199,6 +199,51 @@ TEST_F(AuditTest, ReplacedRows) {
   ExpectHonest(bound, RhoOf(plan.pcost));
 }
 
+// Numbers of 0 to 4 whose mean is asked: the lowest and the highest cost most, and all is shown. A
+// fault is planted in clamping: the plan is for 0 to 4, and a row of 6 counts as 6.
+TEST_F(AuditTest, MeansHoldAndCatchANumberThatIsNotClamped) {
+  const auto attributes = [](int highest) {
+    return "[attributes.a]\nintegers = [0, 2]\n[attributes.m]\nintegers = [0, " +
+           std::to_string(highest) + "]\nqueries = \"mean\"\noutside = \"clamp\"\n";
+  };
+  const Plan plan = PlanFor("rho = 0.5", attributes(4), "marginals = \"<=2\"");
+  const double claim = RhoOf(plan.pcost);
+  ExpectHonest(BoundFor(plan, {1, 4}), claim);
+  ExpectHonest(BoundFor(plan, {1, 6}), claim);  // is clamped
+  // Every integer and its noise as in the plan for 0 to 4, but for one row of 6 steps of 4.
+  const EncodedTable with = TableWith(plan, {{1, 4}});
+  const EncodedTable without = TableWith(plan, {});
+  const ResidualTransform transform(plan.domain, MatrixOfAttributes(plan));
+  const auto release = [&](const EncodedTable& table, bool is_faulty) {
+    std::vector<NoisyResidual> residuals;
+    Measure(plan, table, options_,
+            [&](NoisyResidual&& residual) { residuals.push_back(std::move(residual)); });
+    for (NoisyResidual& residual : residuals) {
+      if (!is_faulty || std::ranges::count(residual.attributes, 1) == 0) continue;
+      // Two steps more than the highest: -2 in the first cell, 2 in the second.
+      const bool has_a = residual.attributes.size() == 2;
+      std::vector<int64_t> more(has_a ? 6 : 2, 0);
+      more[has_a ? 3 : 1] = 2;
+      std::vector<int64_t> less(more.size(), 0);
+      less[has_a ? 2 : 0] = 2;
+      const TrueResidual plus =
+          transform.Apply(TrueCounts::Marginal(residual.attributes, more), residual.scale_bits);
+      const TrueResidual minus =
+          transform.Apply(TrueCounts::Marginal(residual.attributes, less), residual.scale_bits);
+      auto& values = std::get<std::vector<int64_t>>(residual.values);
+      for (size_t k = 0; k < values.size(); ++k) {
+        values[k] += std::get<std::vector<int64_t>>(TrueCounts::Values(plus))[k] -
+                     std::get<std::vector<int64_t>>(TrueCounts::Values(minus))[k];
+      }
+    }
+    return Show(plan.domain, residuals);
+  };
+  ExpectCaught(
+      LowerBoundOnRho([&] { return release(with, true); }, [&] { return release(without, false); },
+                      {.num_training = 5'000, .num_testing = 30'000}),
+      claim);
+}
+
 TEST_F(AuditTest, CatchesNoiseTenPercentLow) {
   const Plan plan = PlanFor("rho = 0.5", kIdentity, "marginals = \"<=2\"");
   ExpectCaught(BoundFor(WithNoise(plan, Rational(81, 100)), {1, 1, 2}), RhoOf(plan.pcost));

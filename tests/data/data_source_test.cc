@@ -892,9 +892,9 @@ TEST_F(DataSourceTest, ReadsTabsAndCompressedFiles) {
 TEST_F(DataSourceTest, RefusesEncodingsThatContradictThemselves) {
   Write("t.csv", "a\n1\n");
   const DataSource source{"t.csv", "", ""};
-  EXPECT_EQ(
-      MessageOf(source, Cuts("a", {1}, kClamp)),
-      "attributes.a.outside \"clamp\" only makes sense with integers or dates = [FIRST, LAST]");
+  EXPECT_EQ(MessageOf(source, Cuts("a", {1}, kClamp)),
+            "attributes.a.outside \"clamp\" only makes sense with integers, numbers or dates = "
+            "[FIRST, LAST]");
   EXPECT_EQ(MessageOf(source, Integers("a", 0, 3, kNull)),
             "attributes.a.outside \"null\" needs null = true beside it");
   EXPECT_EQ(MessageOf(source, Values("a", {"x", "x"})), "attributes.a.values lists 'x' twice");

@@ -313,7 +313,8 @@ TEST(PlanFileTest, EncodingsThatContradictThemselvesAreNamed) {
             "plan.json: attributes.sex.null names missing values null, and values lists 'null' "
             "too; leave one of them out");
   EXPECT_EQ(message_with(1, {{"outside", "clamp"}}),
-            "plan.json: attributes.sex.outside \"clamp\" only makes sense with integers or dates = "
+            "plan.json: attributes.sex.outside \"clamp\" only makes sense with integers, numbers "
+            "or dates = "
             "[FIRST, "
             "LAST]");
   EXPECT_EQ(message_with(1, {{"outside", "guess"}}),

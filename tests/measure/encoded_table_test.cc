@@ -57,7 +57,7 @@ TEST(EncodedTable, RefusesWhatWouldIndexOutsideAMarginal) {
   EXPECT_EQ(MessageOf(domain, {Bytes{0, 2}, Words{299}}),
             "attribute 'a1' has 1 codes and attribute 'a0' 2");
   EXPECT_EQ(MessageOf(domain, {Words{0, 2}, Words{299, 0}}),
-            "the codes of attribute 'a0' have the wrong width for 3 cells");
+            "the codes of attribute 'a0' have the wrong width for 3 codes");
   EXPECT_EQ(MessageOf(domain, {Bytes{0, 2}}),
             "the table has 1 columns and its domain 2 attributes");
 }

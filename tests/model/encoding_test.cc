@@ -75,9 +75,9 @@ TEST(EncodingTest, NamesTheFault) {
 
   for (const Encoding& encoding :
        {Encoding{}, Encoding{CutEncoding{{1}}}, Encoding{ValueEncoding{{"x", "y"}}}}) {
-    EXPECT_EQ(
-        MessageOf({encoding.cells, true, OutsidePolicy::kClamp}),
-        "attributes.a.outside \"clamp\" only makes sense with integers or dates = [FIRST, LAST]");
+    EXPECT_EQ(MessageOf({encoding.cells, true, OutsidePolicy::kClamp}),
+              "attributes.a.outside \"clamp\" only makes sense with integers, numbers or dates = "
+              "[FIRST, LAST]");
     EXPECT_EQ(MessageOf({encoding.cells, false, OutsidePolicy::kNull}),
               "attributes.a.outside \"null\" needs null = true beside it");
   }

@@ -51,13 +51,13 @@ TEST_F(ReleaseTest, SavedInThePlansOrder) {
 TEST_F(ReleaseTest, FileAnswersAsTheWholeReleaseDoes) {
   const auto release = Release::Load("m.parquet");
   const std::vector<std::string> questions = {"", "0=1", "0=1..2 2=0"};
-  const std::vector<Estimate> answers = AnswerQuestions("m.parquet", questions);
+  const std::vector<QuestionAnswer> answers = AnswerQuestions("m.parquet", questions, 0.95);
   ASSERT_EQ(answers.size(), questions.size());
   for (size_t k = 0; k < questions.size(); ++k) {
-    EXPECT_EQ(answers[k].value, release->Answer(questions[k]).value);
-    EXPECT_EQ(answers[k].variance, release->Answer(questions[k]).variance);
+    EXPECT_EQ(answers[k].estimate.value, release->Answer(questions[k]).value);
+    EXPECT_EQ(answers[k].estimate.variance, release->Answer(questions[k]).variance);
   }
-  EXPECT_THROW(AnswerQuestions("m.parquet", std::vector<std::string>{"0=1 1=1 2=1"}), Error);
+  EXPECT_THROW(AnswerQuestions("m.parquet", std::vector<std::string>{"0=1 1=1 2=1"}, 0.95), Error);
 }
 
 TEST_F(ReleaseTest, ComparisonCountsSharedNoiseOnce) {

@@ -122,8 +122,8 @@ TEST_F(StreamTablesTest, LargeTablesTakeLittleMemory) {
   });
   EXPECT_EQ(read.message, "");
   EXPECT_LT(read.peak_bytes, 200'000'000);
-  const Outcome asked =
-      RunApart([] { AnswerQuestions("m.parquet", std::vector<std::string>{"0=3 1=5..2000"}); });
+  const Outcome asked = RunApart(
+      [] { AnswerQuestions("m.parquet", std::vector<std::string>{"0=3 1=5..2000"}, 0.9); });
   EXPECT_EQ(asked.message, "");
   EXPECT_LT(asked.peak_bytes, 150'000'000);
   const Outcome verified = RunApart([] { VerifyMeasurements(MeasurementFile("m.parquet")); });

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "residua/model/mean_encoding.h"
+#include "residua/reconstruct/estimate.h"
+#include "residua/reconstruct/table_answers.h"
+
+namespace residua {
+
+// The mean of some rows' numbers: the ratio of their sum to their count, two estimates that share
+// noise. `variance` is by the delta method: that of (sum - mean count) / count, with the estimates
+// in place of the true numbers. `interval` is Fieller's, which needs no such approximation.
+struct MeanEstimate {
+  double value = 0;
+  double variance = 0;
+  Interval interval;
+};
+
+// Nothing where the count is too uncertain: where it is not positive, or its own interval reaches 0.
+// Then no bounded interval for the mean has the confidence that belongs to `quantile`.
+std::optional<MeanEstimate> EstimateMean(const Estimate& sum, const Estimate& count,
+                                         double covariance, double quantile);
+
+// The numbers of a table with an attribute whose mean is asked, one of each for every answer along
+// the other attributes. Where the count is too uncertain for a mean, the mean and all that belongs to
+// it is not-a-number.
+struct MeanColumns {
+  std::vector<double> counts, count_std_devs;
+  std::vector<double> sums, sum_std_devs;
+  std::vector<double> means, mean_std_devs, mean_lower, mean_upper;
+};
+
+// Along the attribute of a mean, a table has three answers: what is in the cell of the lowest number,
+// in that of the highest, and in both together; and a fourth, the missing values, if they have a
+// cell. From these and their variances follow all others.
+AxisAnswers MeanAxis(const Attribute& attribute, const ResidualBasis& basis);
+
+// Of the table, which has an attribute whose mean is asked, from its counts and the AxesOf the plan.
+MeanColumns MeanColumnsOf(const Plan& plan, const ResidualIndex& index, const AttributeSet& table,
+                          std::span<const AxisAnswers> axis_of_attribute,
+                          std::span<const double> counts, double quantile);
+
+// From the table's answers and their variances, with the MeanAxis at place `axis` of `axes`.
+MeanColumns MakeMeanColumns(const MeanEncoding& mean, std::span<const double> answers,
+                            std::span<const double> variances,
+                            std::span<const AxisAnswers* const> axes, size_t axis, double quantile);
+
+}  // namespace residua
