@@ -116,6 +116,10 @@ AttributeFrame FrameOf(const QuerySpace& space, const VectorXd& query_weight) {
   for (Index k = 0; k < rows.cols(); ++k) rows.col(k) -= 2 * along(k) * mirror;
   frame.rows = space.is_full() ? rows : Product(rows, space.dense_columns);
   frame.rows.row(0).setConstant(1 / std::sqrt(frame.height));
+  frame.inverse_rows = ProductTransposed(vectors * roots.cwiseInverse().asDiagonal(), vectors);
+  const VectorXd across = TransposedProduct(frame.inverse_rows, mirror);
+  for (Index k = 0; k < rows.cols(); ++k) frame.inverse_rows.col(k) -= 2 * across(k) * mirror;
+  if (Product(frame.inverse_rows, space.ones)(0) < 0) frame.inverse_rows.row(0) *= -1;
   if (space.is_quotient()) {
     frame.rows.row(0) = space.ones.transpose() / std::sqrt(frame.height);
     frame.cells_of_block = space.cells_of_block;
@@ -166,22 +170,32 @@ FrameRoot RootOf(const AttributeFrame& frame, const VectorXd& lambda) {
   return of;
 }
 
+ActiveBlock ActiveBlockOf(const FrameRoot& root, int num_active) {
+  ActiveBlock active;
+  active.directions =
+      Directions(root, static_cast<int>(std::min<Index>(num_active, root.root.rows())));
+  active.block = TransposedProduct(active.directions, Product(root.root, active.directions));
+  return active;
+}
+
+AttributeSplit SplitWith(const FrameRoot& root, const ActiveBlock& active) {
+  const double error = kErrorFactor * static_cast<double>(root.root.rows()) * kEpsilon;
+  const double least = EigenvaluesOf(active.block).cwiseAbs().minCoeff();
+  AttributeSplit split;
+  split.margin = 4 * error * root.norm / least;
+  split.height = root.frame->height;
+  split.query_margin = root.frame->query_margin;
+  split.rest = std::max(0.0, root.trace * (1 - error) - active.block.trace() * (1 + error));
+  FactorBlock(active.block, &split);
+  return split;
+}
+
 AttributeSplit SplitWithActive(const FrameRoot& root, int num_active) {
-  const Index rank = root.root.rows();
-  const double error = kErrorFactor * static_cast<double>(rank) * kEpsilon;
-  for (int most = static_cast<int>(std::min<Index>(num_active, rank)); most > 1; --most) {
-    const MatrixXd directions = Directions(root, most);
-    if (directions.cols() == 1) break;
-    const MatrixXd block = TransposedProduct(directions, Product(root.root, directions));
-    const double least = EigenvaluesOf(block).cwiseAbs().minCoeff();
-    AttributeSplit split;
-    split.margin = 4 * error * root.norm / least;
-    if (!(split.margin <= kMostMargin)) continue;
-    split.height = root.frame->height;
-    split.query_margin = root.frame->query_margin;
-    split.rest = std::max(0.0, root.trace * (1 - error) - block.trace() * (1 + error));
-    FactorBlock(block, &split);
-    return split;
+  for (int most = num_active; most > 1; --most) {
+    const ActiveBlock active = ActiveBlockOf(root, most);
+    if (active.block.rows() == 1) break;
+    const AttributeSplit split = SplitWith(root, active);
+    if (split.margin <= kMostMargin) return split;
   }
   return SplitWithoutActive(root, 0);
 }

@@ -32,7 +32,8 @@ struct AttributeSplit {
 
 // T with T^T T = V = W^T diag(weight) W, whose first row is 1^T / sqrt(h), h = 1^T V^+ 1.
 struct AttributeFrame {
-  Eigen::MatrixXd rows;  // a column for each cell, as many rows as W has rank
+  Eigen::MatrixXd rows;          // a column for each cell, as many rows as W has rank
+  Eigen::MatrixXd inverse_rows;  // T^-T, in the coordinates of the space
   double height = 0;
   double query_margin = 0;
   // Of a quotient, where a column stands for a block's normalised sum: the cells of each block, and
@@ -69,6 +70,15 @@ FrameRoot RootOf(const AttributeFrame& frame, const Eigen::VectorXd& lambda);
 // attribute; of powers for the third, those just below S itself gave the best bounds (S^2 e_1, the
 // next Krylov vector, loses up to 0.2 % of them).
 AttributeSplit SplitWithActive(const FrameRoot& root, int num_active);
+
+// The directions L, and L^T S L.
+struct ActiveBlock {
+  Eigen::MatrixXd directions;
+  Eigen::MatrixXd block;
+};
+ActiveBlock ActiveBlockOf(const FrameRoot& root, int num_active);
+// The split with this block of two or three rows, whatever its margin.
+AttributeSplit SplitWith(const FrameRoot& root, const ActiveBlock& active);
 
 // The same without anything dense, for full V known by the root R of diag(lambda)^1/2 V
 // diag(lambda)^1/2: S = O (sqrt(h) R) O^T with O orthogonal, and O^T e_1 = R^-1

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "residua/basis/tree_root.h"
+#include "residua/select/weight_ascent.h"
 
 namespace residua {
 namespace {
@@ -16,6 +17,8 @@ constexpr int kLargeKindIterations = 5;
 // Attributes of a smooth kind, of more than twice as many cells, take their multipliers from one of
 // this size.
 constexpr int64_t kCoarse = 64;
+// Beyond every trade-off that is searched.
+constexpr int kFirstAscended = 1000;
 
 }  // namespace
 
@@ -76,6 +79,24 @@ AttributeSplit KindSplits::SplitOfTree(int num_active) {
   return SplitOfCells(root, lambda, root.height(), num_active);
 }
 
+bool KindSplits::can_ascend() const {
+  return !is_identity() && !is_fast() && !space_->is_quotient() && space_->rank() > 1 &&
+         size_ <= kMostAscended && points_.at(quarter).frame->query_margin < 1;
+}
+
+void KindSplits::Ascend(int num_active, double exponent,
+                        const std::function<double(const AttributeSplit&)>& bound) {
+  const Point& from = points_.at(quarter);
+  const AttributeWeights weights =
+      AscendedWeights(*space_, from.root, from.answer_weight, num_active, exponent, bound);
+  Point to;
+  to.frame = std::make_shared<AttributeFrame>(FrameOf(*space_, weights.answers));
+  to.answer_weight = weights.answers;
+  if (to.frame->query_margin < 1) to.root = RootOf(*to.frame, weights.cells);
+  quarter = kFirstAscended + num_ascents_++;
+  points_.emplace(quarter, std::move(to));
+}
+
 void KindSplits::SolveAtQuarter() {
   const bool max = goal_ == StrategyGoal::kMax;
   StrategySolver& solver = coarse_ ? *coarse_ : *solver_;
@@ -94,7 +115,9 @@ const KindSplits::Point& KindSplits::Solved() {
   if (goal_ == StrategyGoal::kMax || frame_ == nullptr) {
     frame_ = std::make_shared<AttributeFrame>(FrameOf(*space_, solver_->query_weights()));
   }
-  Point point{frame_, {}};
+  Point point;
+  point.frame = frame_;
+  point.answer_weight = solver_->query_weights();
   if (frame_->query_margin < 1) point.root = RootOf(*frame_, solver_->multipliers());
   return points_.emplace(quarter, std::move(point)).first->second;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -14,6 +15,8 @@ namespace residua {
 
 // Above this many cells a dense split takes a second or more: weights are hardly searched.
 inline constexpr int64_t kLargeKind = 400;
+// Above this many cells weights do not ascend: a step would take a tenth of a second.
+inline constexpr int64_t kMostAscended = 160;
 
 // The splits of all attributes with the same queries, by the trade-off of the one-attribute problem
 // (StrategySolver, or TreeSolver for trees of groups) that the weights of cells and answers are taken
@@ -33,6 +36,13 @@ class KindSplits {
   static constexpr int kNumPlaces = 5;
   const AttributeSplit& Split(int num_active, int place);
 
+  // Whether Ascend can be asked of it, at a split of two or three active directions.
+  bool can_ascend() const;
+  // Moves to better weights (AscendedWeights), at a `quarter` of their own, beyond those of the
+  // search; going back to the one before takes them back.
+  void Ascend(int num_active, double exponent,
+              const std::function<double(const AttributeSplit&)>& bound);
+
   std::vector<int> classes;  // of attributes, whose queries are these
   int quarter = 8;           // the trade-off, times 4
 
@@ -40,6 +50,7 @@ class KindSplits {
   struct Point {
     std::shared_ptr<const AttributeFrame> frame;
     FrameRoot root;
+    Eigen::VectorXd answer_weight;
   };
   const Point& Solved();
   void SolveAtQuarter();
@@ -55,6 +66,7 @@ class KindSplits {
   std::unique_ptr<StrategySolver> coarse_;
   std::shared_ptr<const AttributeFrame> frame_;
   std::map<int, Point> points_;
+  int num_ascents_ = 0;
   std::map<std::tuple<int, int, int>, AttributeSplit> splits_;
 };
 

@@ -41,6 +41,13 @@ constexpr double kAscentWork = 2e7;
 constexpr int kSearchAscent = 12;
 constexpr int kFinalAscent = 80;
 constexpr double kAscentTolerance = 1e-5;
+// The same with weights of answers and cells: steps, of which each is worth this much, table weights
+// within one, and the exponent, which is halved when a step fails.
+constexpr int kWeightAscents = 30;
+constexpr double kWorthAscending = 2e-4;
+constexpr int kInnerAscent = 3;
+constexpr double kFirstExponent = 1.5;
+constexpr double kLeastExponent = 0.3;
 // Of the ascent: the exponent for the largest variance, and the least share of a table.
 constexpr double kExponent = 1.8;
 constexpr double kLeastLogShare = -40;
@@ -79,6 +86,7 @@ class BoundSearch {
   BoundSearch(const Domain& domain, const Workload& workload, const Objective& objective,
               StrategyGoal goal)
       : objective_(objective),
+        goal_(goal),
         workload_(FindSymmetry(domain, workload)),
         closure_(Closure(workload_.orbits)) {
     const auto num_classes = static_cast<size_t>(workload_.classes.size());
@@ -116,6 +124,7 @@ class BoundSearch {
     active = ChooseActive(kSearchWork, kMaxActive);
     blocks_ = MakeBlocks(active, kSearchWork);
     SearchTradeOffs(active);
+    if (goal_ == StrategyGoal::kMax) AscendWeights(active);
     int best_place = 0;
     if (std::any_of(kinds_.begin(), kinds_.end(), [&](const KindSplits& kind) {
           return !kind.is_identity() && active[static_cast<size_t>(kind.classes.front())] == 1;
@@ -222,6 +231,47 @@ class BoundSearch {
     }
   }
 
+  // From the weights of each kind's own problem to better ones for all together. Every answer of a
+  // kind has one weight in all tables.
+  void AscendWeights(const std::vector<int>& active) {
+    std::vector<KindSplits*> kinds;
+    for (KindSplits& kind : kinds_) {
+      const int num_active = active[static_cast<size_t>(kind.classes.front())];
+      if (num_active > 1 && kind.can_ascend() && kind.Split(num_active, 0).num_active > 1) {
+        kinds.push_back(&kind);
+      }
+    }
+    if (kinds.empty()) return;
+    double best = Bound(active, 0, kSearchAscent);
+    double exponent = kFirstExponent;
+    for (int step = 0; step < kWeightAscents && exponent >= kLeastExponent; ++step) {
+      const std::vector<double> weight_before = log_weight_;
+      std::vector<int> before;
+      const std::vector<AttributeSplit> splits = Splits(active, 0);
+      const std::vector<double> weight = NormalisedWeights();
+      for (KindSplits* kind : kinds) {
+        before.push_back(kind->quarter);
+        const auto c = static_cast<size_t>(kind->classes.front());
+        kind->Ascend(splits[c].num_active, exponent, [&](const AttributeSplit& split) {
+          std::vector<AttributeSplit> replaced = splits;
+          for (const int of : kind->classes) replaced[static_cast<size_t>(of)] = split;
+          std::vector<double> demand;
+          SetDemand(DemandMatrix(workload_, closure_, replaced), weight, &demand);
+          return blocks_->Evaluate(replaced, demand, nullptr);
+        });
+      }
+      const double bound = Bound(active, 0, kInnerAscent);
+      if (bound > best * (1 + kWorthAscending)) {
+        best = bound;
+        continue;
+      }
+      exponent /= 2;
+      if (bound > best) continue;
+      for (size_t k = 0; k < kinds.size(); ++k) kinds[k]->quarter = before[k];
+      log_weight_ = weight_before;
+    }
+  }
+
   // What rounding may have added, relatively.
   double Margin(const std::vector<AttributeSplit>& splits) const {
     double margin = kRoundingMargin;
@@ -279,30 +329,32 @@ class BoundSearch {
     return weight;
   }
 
+  // What the tables' `weight`, each orbit's together, asks of every set of the closure.
+  void SetDemand(const VarianceMatrix& matrix, const std::vector<double>& weight,
+                 std::vector<double>* demand) const {
+    std::vector<double> per_table(weight.size());
+    for (size_t j = 0; j < weight.size(); ++j) per_table[j] = weight[j] / weights_.num_tables[j];
+    demand->assign(static_cast<size_t>(closure_.size()), 0.0);
+    MultiplyTransposed(matrix, per_table, *demand);
+  }
+
   double Bound(const std::vector<int>& active, int place, int max_steps) {
     const std::vector<AttributeSplit> splits = Splits(active, place);
     const double margin = Margin(splits);
     if (margin >= 1) return 0;
     const VarianceMatrix matrix = DemandMatrix(workload_, closure_, splits);
-    std::vector<double> demand(static_cast<size_t>(closure_.size()));
-    std::vector<double> per_table(weights_.importance.size());
-    const auto set_demand = [&](const std::vector<double>& weight) {
-      for (size_t j = 0; j < per_table.size(); ++j) {
-        per_table[j] = weight[j] / weights_.num_tables[j];
-      }
-      MultiplyTransposed(matrix, per_table, demand);
-    };
+    std::vector<double> demand;
     if (IsLinear()) {
-      set_demand(weights_.total_importance);
+      SetDemand(matrix, weights_.total_importance, &demand);
       const double sum = blocks_->Evaluate(splits, demand, nullptr);
       return sum * sum * (1 - margin);
     }
     double best = 0;
     std::vector<double> best_weight = log_weight_;
     std::vector<double> gradient;
-    std::vector<double> variance(per_table.size());
+    std::vector<double> variance(weights_.importance.size());
     for (int step = 0; step < max_steps; ++step) {
-      set_demand(NormalisedWeights());
+      SetDemand(matrix, NormalisedWeights(), &demand);
       const double sum = blocks_->Evaluate(splits, demand, &gradient);
       const double bound = sum * sum;
       if (bound > best) {
@@ -367,6 +419,7 @@ class BoundSearch {
   static constexpr size_t kMaxSearchedKinds = 4;
 
   Objective objective_;
+  StrategyGoal goal_;
   WorkloadOrbits workload_;
   MultisetTable closure_;
   std::vector<bool> asked_;
@@ -402,8 +455,8 @@ double LeastLossBound(const Domain& domain, const Workload& workload, const Obje
     // Equal weights of the answers bound the largest mean over a table. Those of the one-attribute
     // problem for the largest variance are nearly always better.
     bound = std::max(bound, BoundSearch(domain, workload, objective, StrategyGoal::kMax).Run());
-    // There the weights of answers are a product, the same for all tables. Small domains can do
-    // without.
+    // There the weights of answers are a product, the same for all tables. Small domains, but for
+    // their identity attributes, can do without.
     bound = std::max(bound, DenseMaxVarianceBound(domain, workload, objective));
   }
   return bound > 0 && std::isfinite(bound) ? bound : 0;
