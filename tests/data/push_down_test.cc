@@ -51,7 +51,7 @@ TEST(PushDown, IsDecidedByPublicFacts) {
   person.identifier = "id";
   EXPECT_NE(MessageOfPushDown("sqlite:a.sqlite", small, person).find("identifier"),
             std::string::npos);
-  EXPECT_NE(MessageOfPushDown("sqlite:a.sqlite", Domain({Ages(99'999), Ages(19)}))
+  EXPECT_NE(MessageOfPushDown("sqlite:a.sqlite", Domain({Ages(999'999), Listed({"a", "b"})}))
                 .find("more than 1048576 cells"),
             std::string::npos);
 }
