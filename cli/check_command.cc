@@ -9,6 +9,7 @@
 #include "cli/words.h"
 #include "residua/base/counted.h"
 #include "residua/base/error.h"
+#include "residua/data/database_url.h"
 #include "residua/draft/check_spec.h"
 #include "residua/files/file.h"
 #include "residua/release/data_places.h"
@@ -112,6 +113,24 @@ void PrintQuery(const QueryShape& query) {
       "warning: the query {}. One row of a table may then be in several rows of the result, or "
       "change other rows, and is protected less than one row of the result.\n",
       InWords(query));
+}
+
+// Whether the rows leave their database, and whether they must.
+void PrintPushDown(const DataReference& data, const SpecCheck& check) {
+  if (!IsDatabaseUrl(data.database)) return;
+  if (data.push_down) {
+    fmt::print(
+        "The rows stay in the database. It counts them: what leaves it are numbers of cells, and "
+        "how many rows each\ncombination of them has. These are true counts, held in memory "
+        "only.\n");
+  } else if (check.push_down_fault) {
+    fmt::print("The rows are read. The database cannot count them itself: {}.\n",
+               PlainWords(check.push_down_fault->problem()));
+  } else {
+    fmt::print(
+        "The rows are read. If they may not leave the database, set push_down = true in [data]: it "
+        "counts them itself.\n");
+  }
 }
 
 // How many rows other choices of max_rows would keep, and what they cost.
@@ -263,6 +282,8 @@ Json CheckJson(const std::string& name, const Spec& spec, const SpecCheck& check
                {"seconds", check.seconds},
                {"better_alone", BetterAloneJson(spec.domain, check.better_alone)},
                {"obstacles", Json::array()},
+               {"push_down", spec.data.push_down},
+               {"can_push_down", !check.push_down_fault},
                {"warnings", Json::array()},
                {"attributes", Json::array()}};
   for (const RowOperation operation : report.query.operations) {
@@ -306,8 +327,9 @@ Json CheckJson(const std::string& name, const Spec& spec, const SpecCheck& check
 
 void Print(const std::string& name, const Spec& spec, const SpecCheck& check) {
   const ReadReport& report = check.report;
-  fmt::print("{} read; these are true counts of the data, not for publication\n\n",
-             Counted(report.num_rows_read, "row"));
+  fmt::print("{} {}; these are true counts of the data, not for publication\n\n",
+             Counted(report.num_rows_read, "row"),
+             spec.data.push_down ? "in the database" : "read");
   PrintAttributes(spec.domain, report);
   if (report.num_rows_without_identifier > 0) {
     fmt::print("\nRows without '{}', to be left out: {}\n", spec.protection.identifier,
@@ -320,6 +342,7 @@ void Print(const std::string& name, const Spec& spec, const SpecCheck& check) {
   PrintRowsKept(report, spec.protection);
   PrintStoppingValues(spec.domain);
   if (!spec.data.query.empty()) PrintQuery(report.query);
+  PrintPushDown(spec.data, check);
   PrintExpectation(check.plan, ExpectationOf(spec, check));
   const std::vector<ReleaseWarning> warnings = AllWarnings(check);
   if (!warnings.empty()) fmt::print("\n");

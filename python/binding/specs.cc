@@ -12,6 +12,7 @@
 #include "python/binding/bindings.h"
 #include "residua/base/error.h"
 #include "residua/base/number_text.h"
+#include "residua/data/push_down.h"
 #include "residua/files/spec.h"
 #include "residua/model/symmetry.h"
 #include "residua/text/choice_text.h"
@@ -41,6 +42,9 @@ DataReference DataOf(const nb::dict& settings) {
     for (const nb::handle text : ListOf(item, "null_values")) {
       data.null_values.push_back(ValueTextOf(text, "null_values"));
     }
+  }
+  if (const nb::object item = Find(settings, "push_down"); item.is_valid()) {
+    data.push_down = TruthOf(item, "push_down");
   }
   if (!data.source.empty() && !data.database.empty()) {
     Fail(ErrorKind::kBadInput, "both source and database are given; keep one");
@@ -147,6 +151,9 @@ Spec WithSettings(Spec spec, const nb::dict& settings) {
   spec.workload = WorkloadOf(settings, spec.domain);
   spec.objective = ObjectiveOf(settings);
   spec.protection = ProtectionOf(settings, spec.domain);
+  if (spec.data.push_down) {
+    AtPlace("push_down", [&] { CheckPushDown(spec.data.database, spec.domain, spec.protection); });
+  }
   spec.target.reset();
   if (const auto privacy = PrivacyOf(settings)) {
     spec.target = privacy->target;

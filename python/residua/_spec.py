@@ -47,12 +47,13 @@ class Settings(TypedDict, total=False):
     query: str | None
     ledger: str | os.PathLike[str] | None
     null_values: Iterable[str] | None
+    push_down: bool | None
 
 
 _BUDGETS = ("pcost", "rho", "mu", "epsilon", "max_std_dev", "target_loss")
 # The sections of a spec file that hold the arguments of Spec.
 _SECTIONS = {
-    "data": ("source", "database", "query", "ledger", "null_values"),
+    "data": ("source", "database", "query", "ledger", "null_values", "push_down"),
     "privacy": (*_BUDGETS, "delta", "neighbours", "identifier", "max_rows"),
     "workload": ("marginals", "tables", "objective", "weights"),
 }
@@ -106,6 +107,7 @@ class Spec:
 
     The data: `source`, which may have a `query` on the table "data" that it is, or `database` with
     `query`; and its `ledger`. `null_values` are texts that mean a missing value, in every column.
+    With `push_down`, the rows may not leave the database, which counts them itself.
 
     An error names the argument, such as ``rho`` or ``domain['age'].queries``.
 
@@ -150,6 +152,7 @@ class Spec:
         query: str | None = None,
         ledger: str | os.PathLike[str] | None = None,
         null_values: Iterable[str] | None = None,
+        push_down: bool | None = None,
     ) -> None:
         given = dict(locals())
         if not isinstance(domain, Domain):

@@ -113,6 +113,44 @@ def test_sqlite():
         expect_truth(cursor.fetch_arrow(), "capsule.ledger")
 
 
+def expect_pushed_down(database, frame):
+    """The rows stay in the database, which counts them; no others are counted in their place."""
+    spec = rs.Spec(
+        domain_of_rows(), marginals=3, rho=20, database=database, query=QUERY, ledger="pushed.ledger", push_down=True
+    )
+    assert "push_down = true" in spec.replace(rho=10).text
+    plan = rs.plan(spec)
+    assert not plan.check().problems
+    estimates = plan.measure().estimates("age", "sex", "born", answers="cells")
+    assert abs(estimates - truth()).max() < 5
+    with pytest.raises(rs.Error, match="push_down"):
+        plan.measure(frame, ledger="other.ledger")
+    assert not Path("other.ledger").exists()
+
+
+def test_postgresql_counts_rows_itself(server, frame, monkeypatch):
+    pytest.importorskip("adbc_driver_postgresql")
+    monkeypatch.setenv("PGPASSWORD", PASSWORD)
+    expect_pushed_down(server.url, frame)
+
+
+def test_sqlite_counts_rows_itself(frame):
+    pytest.importorskip("adbc_driver_sqlite")
+    with sqlite3.connect("people.sqlite") as database:
+        database.execute("CREATE TABLE people (age INTEGER, sex TEXT, born TEXT)")
+        database.executemany("INSERT INTO people VALUES (?, ?, ?)", made_rows())
+    database.close()
+    expect_pushed_down("sqlite:people.sqlite", frame)
+
+
+def test_push_down_is_for_small_domains():
+    with pytest.raises(rs.Error, match="push_down: all attributes together have more than 1048576 cells"):
+        rs.Spec(
+            rs.Domain(age=rs.integers(0, 99_999), income=rs.integers(0, 99)), marginals=1, rho=1,
+            database="sqlite:a.sqlite", query=QUERY, push_down=True,
+        )
+
+
 def test_duckdb(frame):
     with duckdb.connect() as connection:
         connection.register("people", pa.Table.from_pandas(frame))

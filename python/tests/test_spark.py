@@ -3,6 +3,7 @@ are those of one machine, whatever dies on the way."""
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import socket
@@ -138,18 +139,26 @@ def counted(frame, ledger="spark.ledger"):
 
 def faulty(frame, fault):
     """The same rows, passed through `fault(partition, attempt)` in each task before they are counted. `attempts` lists
-    the tasks that were begun."""
+    the tasks that were begun. Attempts are counted here: Spark's own numbers begin anew when it runs a stage again, and a
+    fault that is meant to come once would come every time."""
     marks = Path("attempts").absolute()
     marks.mkdir(exist_ok=True)
+
+    def begin(partition):
+        for attempt in itertools.count():
+            try:
+                (marks / f"{partition}, {attempt}").touch(exist_ok=False)
+                return attempt
+            except FileExistsError:
+                pass
 
     def pass_on(batches):
         from pyspark import TaskContext
 
-        context = TaskContext.get()
+        partition = TaskContext.get().partitionId()
         for number, batch in enumerate(batches):
             if number == 0:
-                (marks / f"{context.partitionId()}, {context.attemptNumber()}").touch()
-                fault(context.partitionId(), context.attemptNumber())
+                fault(partition, begin(partition))
             yield batch
 
     return frame.mapInArrow(pass_on, frame.schema)

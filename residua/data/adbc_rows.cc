@@ -98,6 +98,10 @@ std::string_view RemedyOf(std::string_view message) {
   if (says("password authentication failed") || says("no password supplied")) {
     return "; set the environment variable PGPASSWORD, or write it into ~/.pgpass";
   }
+  if (says("statement timeout")) {
+    return "; allow its statements more time (statement_timeout), or count fewer attributes";
+  }
+  if (says("permission denied")) return "; let its user read what the query reads";
   if (says("Connection refused") || says("could not translate host name") || says("timeout")) {
     return "; check the host and the port, and that the server runs";
   }
@@ -164,8 +168,7 @@ struct AdbcRows::State {
   ArrowArrayStream stream = {};
 };
 
-AdbcRows::AdbcRows(const std::string& url, const std::string& query)
-    : state_(std::make_unique<State>(ShownText(url))) {
+AdbcRows::AdbcRows(const std::string& url) : state_(std::make_unique<State>(ShownText(url))) {
   const std::string kind = KindOfUrl(url);
   if (kind == "sqlite") {
     const std::string path = url.substr(url.find(':') + 1);
@@ -178,11 +181,15 @@ AdbcRows::AdbcRows(const std::string& url, const std::string& query)
                  "adbc.connection.autocommit", "false");
     state_->Execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY", nullptr);
   }
-  state_->Execute(query, &state_->stream);
 }
 
 AdbcRows::~AdbcRows() = default;
 
-ArrowArrayStream* AdbcRows::stream() { return &state_->stream; }
+ArrowArrayStream* AdbcRows::Query(const std::string& query) {
+  if (state_->stream.release != nullptr) state_->stream.release(&state_->stream);
+  state_->stream = {};
+  state_->Execute(query, &state_->stream);
+  return &state_->stream;
+}
 
 }  // namespace residua

@@ -7,10 +7,10 @@
 
 namespace residua {
 
-// The rows of a query on a database that is read through its ADBC driver, a shared library that is
-// loaded for it. The query runs in a transaction of its own that can write nothing, and sees one
-// state of the database. A password comes from the environment or from the driver's own files, and
-// is in no message.
+// The rows of queries on a database that is read through its ADBC driver, a shared library that is
+// loaded for it. The queries run in a transaction of their own that can write nothing, and each
+// sees one state of the database; in PostgreSQL all see the same. A password comes from the
+// environment or from the driver's own files, and is in no message.
 //
 // The driver of KIND, libadbc_driver_KIND.so, is looked for in the folders of the environment
 // variable RESIDUA_ADBC_DRIVERS, in the Python package adbc_driver_KIND beside this library's own
@@ -18,14 +18,14 @@ namespace residua {
 // libraries.
 class AdbcRows {
  public:
-  // Error{kIo} if there is no driver, no connection, or if the query fails; `url` passed
-  // CheckDatabaseUrl.
-  AdbcRows(const std::string& url, const std::string& query);
+  // Error{kIo} if there is no driver or no connection; `url` passed CheckDatabaseUrl.
+  explicit AdbcRows(const std::string& url);
   AdbcRows(const AdbcRows&) = delete;
   AdbcRows& operator=(const AdbcRows&) = delete;
   ~AdbcRows();
 
-  ArrowArrayStream* stream();
+  // The rows of the query, until the next one runs. Error{kIo} if it fails.
+  ArrowArrayStream* Query(const std::string& query);
 
  private:
   struct State;

@@ -23,6 +23,7 @@
 #include "residua/data/database_url.h"
 #include "residua/data/duckdb_connection.h"
 #include "residua/data/outcome_column.h"
+#include "residua/data/push_down.h"
 #include "residua/data/query_check.h"
 #include "residua/data/relation.h"
 #include "residua/data/row_gatherer.h"
@@ -216,14 +217,9 @@ struct OpenedQuery {
 
 // What to SELECT FROM for the rows of the query, and what it does. The connection knows its tables.
 std::pair<std::string, QueryShape> Checked(const std::string& file, DuckDbConnection& connection,
-                                           std::string query) {
+                                           const std::string& query) {
   connection.CheckIsOneSelect(query);
-  while (!query.empty() &&
-         (query.back() == ';' || std::isspace(static_cast<unsigned char>(query.back())))) {
-    query.pop_back();
-  }
-  // The query has lines of its own, so that a comment at its end does not reach further.
-  const std::string from = "(\n" + query + "\n) AS source";
+  const std::string from = Subquery(query) + " AS source";
   return {from, CheckQuery(file, connection, "SELECT * FROM " + from)};
 }
 
@@ -305,6 +301,11 @@ ReadReport ReadArrow(const ReadRequest& request, const std::string& name, ArrowA
 ReadReport Read(const ReadRequest& request, BitSource& bits) {
   const DataSource& source = request.source;
   AtPlace("data", [&] { CheckNullValues(source.null_values, request.domain); });
+  if (source.push_down) {
+    Fail(ErrorKind::kRefused,
+         "data.push_down: these rows may not leave their database, and here they are read; count "
+         "them, or leave push_down out");
+  }
   if (source.arrow != nullptr) {
     const std::string name = request.part == nullptr || request.part->number < 0
                                  ? "the data"
@@ -319,16 +320,10 @@ ReadReport Read(const ReadRequest& request, BitSource& bits) {
   }
   if (IsDatabaseUrl(source.database) && !source.query.empty()) {
     CheckDatabaseUrl(source.database);
-    AdbcRows rows(source.database, source.query);
-    try {
-      return ReadArrow(request, ShownText(source.database), rows.stream(), bits);
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::kIo) throw;
-      Fail(ErrorKind::kIo,
-           "{}; its rows broke off: check the server and the connection, and run it "
-           "again",
-           error.what());
-    }
+    AdbcRows rows(source.database);
+    ArrowArrayStream* stream = rows.Query(source.query);
+    return CheckNotBrokenOff(
+        [&] { return ReadArrow(request, ShownText(source.database), stream, bits); });
   }
   if (source.source.empty() || !source.query.empty()) return ReadQuery(request, bits);
   CheckIsFile(source.source);
@@ -417,6 +412,9 @@ CountedResult ReadCountedRows(const DataSource& source, const Domain& domain,
                               const Protection& protection, BitSource& bits,
                               std::vector<AttributeSet> sets, const CountingOptions& options,
                               const RowProgress& on_rows) {
+  if (source.push_down) {
+    return CountWhereTheyAre(source, domain, protection, std::move(sets), options, on_rows);
+  }
   if (source.elsewhere != nullptr) {
     AtPlace("data", [&] { CheckNullValues(source.null_values, domain); });
     return source.elsewhere(domain, std::move(sets), options);
@@ -458,6 +456,7 @@ CountedResult ReadCountedPart(const DataSource& source, const DataPart& part, co
 
 ReadReport SurveyTable(const DataSource& source, const Domain& domain, const Protection& protection,
                        const RowProgress& on_rows) {
+  if (source.push_down) return SurveyWhereTheyAre(source, domain, protection, on_rows);
   return ReadToNowhere(source, domain, protection, OutsideValues::kTally, on_rows);
 }
 

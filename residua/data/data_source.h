@@ -35,6 +35,8 @@ struct DataSource {
   std::string query;
   ArrowArrayStream* arrow = nullptr;
   std::vector<std::string> null_values = {};
+  // The rows may not leave the `database`: it counts them itself (push_down.h), or nothing is done.
+  bool push_down = false;
   // Rows that are somewhere else, such as on a cluster. It is called once, when rows are counted.
   CountElsewhere elsewhere = {};
 

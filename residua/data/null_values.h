@@ -23,6 +23,12 @@ class NullValues {
   // The text of a number: 9.0 is a 9 that is listed.
   bool ContainsNumber(std::string_view text) const;
 
+  // What values are compared with: texts as they stand, decimals as CanonicalDecimal writes them.
+  const std::vector<std::string>& texts() const { return texts_; }
+  const std::vector<std::string>& decimals() const { return decimals_; }
+  const std::vector<int64_t>& integers() const { return integers_; }
+  const std::vector<double>& numbers() const { return numbers_; }
+
  private:
   bool ContainsDecimal(std::string_view text) const;
 

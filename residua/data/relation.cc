@@ -154,6 +154,15 @@ Relation FileRelation(DuckDbConnection& connection, const std::string& path) {
   RESIDUA_CHECK(false);
 }
 
+std::string Subquery(std::string query) {
+  while (!query.empty() &&
+         (query.back() == ';' || std::isspace(static_cast<unsigned char>(query.back())))) {
+    query.pop_back();
+  }
+  // The query has lines of its own, so that a comment at its end does not reach further.
+  return "(\n" + query + "\n)";
+}
+
 ColumnType ColumnTypeOf(const std::string& sql_type) {
   static const std::set<std::string, std::less<>> integers = {
       "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"};

@@ -39,6 +39,9 @@ Relation JsonTextRelation(const std::string& path, const std::vector<std::string
 // All columns of a file; those of JSON are text.
 Relation FileRelation(DuckDbConnection& connection, const std::string& path);
 
+// The query as a part of another, in parentheses.
+std::string Subquery(std::string query);
+
 // What the values of an SQL type are.
 enum class ColumnType {
   kInteger,     // fits int64_t

@@ -70,14 +70,14 @@ ValueEncoder::ValueEncoder(const Attribute& attribute, std::string file,
 int32_t ValueEncoder::Encode(int64_t value, int64_t row) {
   const FoundCell found = finder_.Find(value);
   if (found.is_found()) return static_cast<int32_t>(found.cell);
-  return Place(found, fmt::format("{}", value), row);
+  return Place(found, {fmt::format("{}", value), row});
 }
 
 int32_t ValueEncoder::Encode(double value, int64_t row) {
   const FoundCell found = finder_.Find(value);
   if (found.is_found()) return static_cast<int32_t>(found.cell);
   if (found.fault == Fault::kNan) return EncodeMissing(row);
-  return Place(found, fmt::format("{}", value), row);
+  return Place(found, {fmt::format("{}", value), row});
 }
 
 int32_t ValueEncoder::Encode(std::string_view value, int64_t row) {
@@ -93,29 +93,39 @@ int32_t ValueEncoder::EncodeFound(const FoundCell& found, std::string_view value
   if (found.is_found()) return static_cast<int32_t>(found.cell);
   if (found.fault == Fault::kNan) return EncodeMissing(row);
   const bool is_number = found.fault == Fault::kBelow || found.fault == Fault::kAbove;
-  return Place(found,
-               is_number ? ShownText(TrimmedNumber(value)) : fmt::format("'{}'", ShownText(value)),
-               row);
+  return Place(
+      found,
+      {is_number ? ShownText(TrimmedNumber(value)) : fmt::format("'{}'", ShownText(value)), row});
 }
 
-int32_t ValueEncoder::EncodeMissing(int64_t row) {
-  ++report_.num_missing;
+int32_t ValueEncoder::EncodeMissing(int64_t row) { return PlaceMissing({"", row}); }
+
+int32_t ValueEncoder::EncodeUnseen(const FoundCell& found, int64_t num_rows) {
+  if (found.is_found()) return static_cast<int32_t>(found.cell);
+  const Sighting sighting{"", 0, num_rows};
+  return found.fault == Fault::kNan ? PlaceMissing(sighting) : Place(found, sighting);
+}
+
+int32_t ValueEncoder::PlaceMissing(const Sighting& sighting) {
+  report_.num_missing += sighting.num_rows;
   if (attribute_.encoding.null_cell) return NullCode();
   if (!stopping_.missing) {
-    ++report_.num_dropped;
+    report_.num_dropped += sighting.num_rows;
     return kDropRow;
   }
   if (outside_values_ == OutsideValues::kTally) {
-    if (!report_.first_error) report_.first_error = MissingError(row);
+    if (!report_.first_error) report_.first_error = MissingError(sighting);
     return kDropRow;
   }
-  throw MissingError(row);
+  throw MissingError(sighting);
 }
 
-Error ValueEncoder::MissingError(int64_t row) const {
-  return ErrorOf(
-      ErrorKind::kBadInput, "{}: column '{}' has no value in row {}; set {} or {} for {}", file_,
-      ShownText(ColumnOf(attribute_)), row, NullCell(), Outside("drop"), SpecKey(attribute_));
+Error ValueEncoder::MissingError(const Sighting& sighting) const {
+  const std::string where =
+      sighting.is_seen() ? fmt::format("row {}", sighting.row) : "at least one row";
+  return ErrorOf(ErrorKind::kBadInput, "{}: column '{}' has no value in {}; set {} or {} for {}",
+                 file_, ShownText(ColumnOf(attribute_)), where, NullCell(), Outside("drop"),
+                 SpecKey(attribute_));
 }
 
 bool ValueEncoder::Stops(const FoundCell& found) const {
@@ -123,45 +133,42 @@ bool ValueEncoder::Stops(const FoundCell& found) const {
   return is_readable ? stopping_.outside : stopping_.unreadable;
 }
 
-void ValueEncoder::Tally(const FoundCell& found, std::string_view shown_value, int64_t row) {
-  ++report_.num_outside;
-  if (const auto known = report_.outside.find(std::string(shown_value));
+void ValueEncoder::Tally(const FoundCell& found, const Sighting& sighting) {
+  report_.num_outside += sighting.num_rows;
+  if (const auto known = report_.outside.find(std::string(sighting.shown_value));
       known != report_.outside.end()) {
     ++known->second;
-  } else if (report_.outside.size() < kMaxTallied) {
-    report_.outside.emplace(shown_value, 1);
+  } else if (sighting.is_seen() && report_.outside.size() < kMaxTallied) {
+    report_.outside.emplace(sighting.shown_value, 1);
   }
-  if (Stops(found) && !report_.first_error) {
-    report_.first_error = OutsideError(found, shown_value, row);
-  }
+  if (Stops(found) && !report_.first_error) report_.first_error = OutsideError(found, sighting);
 }
 
-int32_t ValueEncoder::Place(const FoundCell& found, std::string_view shown_value, int64_t row) {
-  if (outside_values_ == OutsideValues::kTally) Tally(found, shown_value, row);
+int32_t ValueEncoder::Place(const FoundCell& found, const Sighting& sighting) {
+  if (outside_values_ == OutsideValues::kTally) Tally(found, sighting);
   if (Stops(found)) {
     if (outside_values_ == OutsideValues::kTally) return kDropRow;
-    throw OutsideError(found, shown_value, row);
+    throw OutsideError(found, sighting);
   }
   if (attribute_.encoding.outside == OutsidePolicy::kDrop) {
-    ++report_.num_dropped;
+    report_.num_dropped += sighting.num_rows;
     return kDropRow;
   }
   if (attribute_.encoding.outside == OutsidePolicy::kClamp && found.cell != FoundCell::kNoCell) {
-    ++report_.num_clamped;
+    report_.num_clamped += sighting.num_rows;
     return static_cast<int32_t>(found.cell);
   }
   if (attribute_.encoding.outside == OutsidePolicy::kOther) {
     return static_cast<int32_t>(NumValueCells(attribute_) - 1);
   }
   RESIDUA_CHECK(attribute_.encoding.null_cell);
-  ++report_.num_nulled;
+  report_.num_nulled += sighting.num_rows;
   return NullCode();
 }
 
 int32_t ValueEncoder::NullCode() const { return static_cast<int32_t>(NumCodes(attribute_) - 1); }
 
-Error ValueEncoder::OutsideError(const FoundCell& found, std::string_view shown_value,
-                                 int64_t row) const {
+Error ValueEncoder::OutsideError(const FoundCell& found, const Sighting& sighting) const {
   const bool is_coded = std::holds_alternative<std::monostate>(attribute_.encoding.cells);
   const auto* dates = std::get_if<DateEncoding>(&attribute_.encoding.cells);
   const MeanEncoding* mean = MeanOf(attribute_);
@@ -211,11 +218,14 @@ Error ValueEncoder::OutsideError(const FoundCell& found, std::string_view shown_
       break;
   }
   const std::string column = ShownText(ColumnOf(attribute_));
+  const std::string value =
+      sighting.is_seen()
+          ? fmt::format("the value {} (row {}), {}", sighting.shown_value, sighting.row, problem)
+          : fmt::format("a value that is {}", problem);
   if (attribute_.encoding.outside == OutsidePolicy::kClamp) {
-    return ErrorOf(ErrorKind::kBadInput,
-                   "{}: column '{}' has the value {} (row {}), {}; set {} or {} for {}, or {}",
-                   file_, column, shown_value, row, problem, NullCell(), Outside("drop"),
-                   SpecKey(attribute_), other_remedy);
+    return ErrorOf(ErrorKind::kBadInput, "{}: column '{}' has {}; set {} or {} for {}, or {}",
+                   file_, column, value, NullCell(), Outside("drop"), SpecKey(attribute_),
+                   other_remedy);
   }
   const bool can_clamp = found.cell != FoundCell::kNoCell;
   const bool is_unlisted = found.fault == Fault::kNotListed;
@@ -225,10 +235,8 @@ Error ValueEncoder::OutsideError(const FoundCell& found, std::string_view shown_
                       can_clamp || is_unlisted ? ", \"drop\"" : ""),
               attribute_.encoding.null_cell ? Words() : WordsOf(" (with {})", NullCell()),
               WordsOf(" for {}, or {}", SpecKey(attribute_), other_remedy)});
-  return Error(
-      ErrorKind::kBadInput, WordsOf("{}", file_),
-      WordsOf("column '{}' has the value {} (row {}), {}", column, shown_value, row, problem),
-      remedy);
+  return Error(ErrorKind::kBadInput, WordsOf("{}", file_),
+               WordsOf("column '{}' has {}", column, value), remedy);
 }
 
 }  // namespace residua

@@ -63,18 +63,30 @@ class ValueEncoder {
   // The text of a number: 1.0 is a listed 1.
   int32_t EncodeNumberText(std::string_view value, int64_t row);
   int32_t EncodeMissing(int64_t row);
+  // The same for the values of `num_rows` rows that stay elsewhere: no message shows one of them.
+  int32_t EncodeUnseen(const FoundCell& found, int64_t num_rows);
 
   const AttributeReport& report() const { return report_; }
 
  private:
   int32_t EncodeFound(const FoundCell& found, std::string_view value, int64_t row);
   int32_t NullCode() const;
-  int32_t Place(const FoundCell& found, std::string_view shown_value, int64_t row);
+  // What is known of a value, and how many rows have it. No text: it stays elsewhere.
+  struct Sighting {
+    std::string_view shown_value;
+    int64_t row = 0;
+    int64_t num_rows = 1;
+
+    bool is_seen() const { return row > 0; }
+  };
+
+  int32_t PlaceMissing(const Sighting& sighting);
+  int32_t Place(const FoundCell& found, const Sighting& sighting);
   bool Stops(const FoundCell& found) const;
-  void Tally(const FoundCell& found, std::string_view shown_value, int64_t row);
+  void Tally(const FoundCell& found, const Sighting& sighting);
   // The errors for values that stop a measurement.
-  Error MissingError(int64_t row) const;
-  Error OutsideError(const FoundCell& found, std::string_view shown_value, int64_t row) const;
+  Error MissingError(const Sighting& sighting) const;
+  Error OutsideError(const FoundCell& found, const Sighting& sighting) const;
 
   const Attribute attribute_;
   const std::string file_;

@@ -6,6 +6,7 @@
 
 #include "residua/base/threads.h"
 #include "residua/data/mass_drop.h"
+#include "residua/data/push_down.h"
 #include "residua/draft/release_cost.h"
 #include "residua/measure/measure.h"
 #include "residua/select/select.h"
@@ -34,6 +35,15 @@ std::vector<Error> Obstacles(const Plan& plan, const std::string& name, const Da
     try_to([&] { MeasurablePlan(VerifiedPlan(plan), report.num_rows_read, {}); });
   }
   return obstacles;
+}
+
+std::optional<Error> PushDownFault(const Plan& plan, const DataSource& data) {
+  try {
+    CheckPushDown(data.database, plan.domain, plan.protection);
+  } catch (const Error& error) {
+    return error;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -81,6 +91,7 @@ SpecCheck CheckPlan(const Plan& plan, const std::string& name, const DataSource&
   check.memory_bytes = PredictMemoryBytes(size);
   check.seconds = reading.count() + PredictSeconds(size, Threads(0).count());
   check.obstacles = Obstacles(check.plan, name, data, check.report);
+  check.push_down_fault = PushDownFault(check.plan, data);
   check.better_alone = FindBetterAlone(check.plan, PredictErrors(check.plan));
   return check;
 }

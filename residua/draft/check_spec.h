@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ struct SpecCheck {
   double memory_bytes = 0;       // that a release will take, within a factor of two or so
   double seconds = 0;            // likewise, on a machine with nothing else to do
   std::vector<Error> obstacles;  // each would stop a release
+  // Where the rows are in a database that is read through a driver: why it cannot count them itself,
+  // as far as public facts tell. Nothing where it can.
+  std::optional<Error> push_down_fault;
   BetterAlone better_alone;
 };
 

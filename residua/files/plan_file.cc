@@ -401,6 +401,10 @@ PlanFile FromJson(const Json& json, bool is_first_format) {
   if (data.contains("null_values")) {
     file.data.null_values = data["null_values"].get<std::vector<std::string>>();
   }
+  if (data.contains("push_down")) {
+    file.data.database = data["push_down"].get<std::string>();
+    file.data.push_down = true;
+  }
   std::vector<Attribute> attributes;
   for (const Json& attribute : json.at("attributes")) {
     attributes.push_back(AttributeFromJson(attribute));
@@ -505,6 +509,11 @@ Json ToObject(const PlanFile& file, std::string_view tool_version, StatedWords w
                   {"query", file.data.query},
                   {"ledger", file.data.ledger}};
   if (!file.data.null_values.empty()) json["data"]["null_values"] = file.data.null_values;
+  if (file.data.push_down) {
+    // Versions that do not know it would read the rows: they find no database.
+    json["data"]["database"] = "";
+    json["data"]["push_down"] = file.data.database;
+  }
   const auto add = [&](const char* key, const std::vector<MeasuredPlan>& measured) {
     if (measured.empty()) return;
     json[key] = Json::array();

@@ -7,6 +7,7 @@
 #include "residua/basis/query_matrix.h"
 #include "residua/data/database_url.h"
 #include "residua/data/null_values.h"
+#include "residua/data/push_down.h"
 #include "residua/files/file.h"
 #include "residua/files/matrix_file.h"
 #include "residua/files/nesting.h"
@@ -42,12 +43,17 @@ class SpecReader : TomlReader {
     }
     if (const auto* workload = Table(root, "workload")) ReadWorkload(*workload, &spec);
     if (const auto* privacy = Table(root, "privacy")) ReadPrivacy(*privacy, &spec);
+    if (spec.data.push_down) {
+      At(*Table(root, "data")->get("push_down"), "data.push_down",
+         [&] { CheckPushDown(spec.data.database, spec.domain, spec.protection); });
+    }
     return spec;
   }
 
  private:
   DataReference ReadData(const toml::table& table) const {
-    CheckKeys(table, "data", {"source", "database", "query", "ledger", "null_values", "rows"});
+    CheckKeys(table, "data",
+              {"source", "database", "query", "ledger", "null_values", "push_down", "rows"});
     DataReference data;
     if (const auto* node = table.get("source")) data.source = String(*node, "data.source");
     if (const auto* node = table.get("database")) data.database = String(*node, "data.database");
@@ -73,6 +79,9 @@ class SpecReader : TomlReader {
       }
     }
     if (const auto* node = table.get("ledger")) data.ledger = String(*node, "data.ledger");
+    if (const auto* node = table.get("push_down")) {
+      data.push_down = Truth(*node, "data.push_down");
+    }
     return data;
   }
 
@@ -177,11 +186,7 @@ class SpecReader : TomlReader {
       if (attribute.column.empty()) FailAt(*node, path + ".column", "must name a column");
       if (attribute.column == name) attribute.column.clear();
     }
-    if (const auto* node = table.get("null")) {
-      const auto value = node->value_exact<bool>();
-      if (!value) FailAt(*node, path + ".null", "must be true or false");
-      encoding.null_cell = *value;
-    }
+    if (const auto* node = table.get("null")) encoding.null_cell = Truth(*node, path + ".null");
     if (const auto* node = table.get("outside")) {
       encoding.outside = ReadChoice(*node, path + ".outside", kOutsidePolicies);
     }
@@ -553,8 +558,12 @@ DataReference Rebase(const DataReference& data, const std::filesystem::path& fro
                                       std::filesystem::absolute(to))
         .string();
   };
-  return {rebase(data.source), RebasedDatabase(data.database, rebase), data.query,
-          rebase(data.ledger), data.null_values};
+  DataReference rebased = data;
+  rebased.source = rebase(data.source);
+  rebased.database = RebasedDatabase(data.database, rebase);
+  rebased.ledger = rebase(data.ledger);
+  rebased.identity.clear();
+  return rebased;
 }
 
 Spec ReadSpec(const std::filesystem::path& path) {

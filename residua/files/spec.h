@@ -24,6 +24,7 @@ struct DataReference {
   // Of what was measured: the identity of the ledger that has the spend (Ledger::Identity), the
   // same for all measurements of the same data. Empty where none is known.
   std::string identity = {};
+  bool push_down = false;  // the rows may not leave their database, which counts them itself
   bool empty() const { return source.empty() && query.empty(); }
   // What may be published of it: how texts are read, and nothing of where the data is.
   DataReference WithoutPlaces() const { return {"", "", "", "", null_values, identity}; }

@@ -70,6 +70,12 @@ class TomlReader {
     return *value;
   }
 
+  bool Truth(const toml::node& node, std::string_view key) const {
+    const auto value = node.value_exact<bool>();
+    if (!value) FailAt(node, key, "must be true or false");
+    return *value;
+  }
+
   int64_t Whole(const toml::node& node, std::string_view key) const {
     const auto value = node.value_exact<int64_t>();
     if (!value) FailAt(node, key, "must be a whole number");

@@ -55,6 +55,7 @@ DataPlaces FindPlaces(const DataReference& reference, const fs::path& folder,
     Fail(ErrorKind::kBadInput, "the plan names no data; {}", Phrase{Phrase::Kind::kNameData});
   }
   places.data.null_values = reference.null_values;
+  places.data.push_down = reference.push_down;
   places.ledger = named.ledger.empty() ? fs::path(resolve(reference.ledger)) : named.ledger;
   places.names_ledger = !places.ledger.empty();
   if (places.names_ledger) return places;

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "residua/base/error.h"
+#include "residua/data/data_source.h"
+
+namespace residua {
+
+// Push-down: rows that may not leave their database are counted by it. It is sent one query, which
+// finds the cells of every row (cell_sql.h) and counts the rows of each combination of cells; what
+// comes back is a number for each combination that a row has, and how many rows have it. These are
+// true counts: they go into JointCounts as they come, and nowhere else.
+
+// Error{kBadInput} or Error{kTooLarge} if rows of the `database` cannot be counted so. By public
+// facts alone: the kind of database, the domain and what is protected. With an identifier they
+// cannot: which rows of a person count is drawn at random, from bits that a database does not have.
+// The types of its columns, which the database tells when it is asked, may forbid it as well.
+void CheckPushDown(const std::string& database, const Domain& domain, const Protection& protection);
+
+// Counts the rows of `source`, whose `push_down` is set, for `sets`. The report is that of reading
+// the rows; errors name no row and no value. Error{kBadInput} names a column with a value that the
+// query cannot tell the cell of. The domain must outlive the result.
+CountedResult CountWhereTheyAre(const DataSource& source, const Domain& domain,
+                                const Protection& protection, std::vector<AttributeSet> sets,
+                                const CountingOptions& options, const RowProgress& on_rows);
+// What that would find, as SurveyTable does.
+ReadReport SurveyWhereTheyAre(const DataSource& source, const Domain& domain,
+                              const Protection& protection, const RowProgress& on_rows);
+
+// Runs `read`; says of Error{kIo} that the rows broke off.
+template <typename Read>
+auto CheckNotBrokenOff(const Read& read) {
+  try {
+    return read();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kIo) throw;
+    Fail(ErrorKind::kIo,
+         "{}; its rows broke off: check the server and the connection, and run it "
+         "again",
+         error.what());
+  }
+}
+
+}  // namespace residua
