@@ -21,7 +21,7 @@ set(residua_public_headers
   select/combined_plan.h select/lower_bound.h select/objective.h select/plan.h select/plan_cost.h select/plan_errors.h
   select/select.h select/select_after.h select/solvers/noise_solution.h
   noise/bit_source.h noise/secure_bits.h
-  measure/counted_rows.h measure/counting_options.h measure/encoded_table.h measure/measure.h measure/measurements.h
+  measure/counted_rows.h measure/counting_options.h measure/encoded_table.h measure/measure.h measure/measured_sets.h measure/measurements.h
   reconstruct/answer_kind.h reconstruct/estimate.h reconstruct/loaded_table.h reconstruct/nonnegative_tables.h
   reconstruct/product_query.h reconstruct/query_answer.h reconstruct/residual_index.h reconstruct/table_answers.h
   reconstruct/simultaneous.h reconstruct/table_batches.h reconstruct/table_reconstruction.h reconstruct/whole_counts.h

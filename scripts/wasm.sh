@@ -18,7 +18,8 @@ planner_sources=(web/core/planner_core.cc residua/files/{spec,matrix_file}.cc
   residua/data/{database_url,null_values}.cc residua/draft/edit_spec.cc
   residua/release/{expected_errors,privacy_facts,published_errors,warnings}.cc
   cli/{guarantee_report,plan_report,words}.cc)
-reader_sources=(web/core/reader_core.cc)
+reader_sources=(web/core/{reader_core,page_release}.cc residua/measure/measured_sets.cc
+  residua/files/{measurement_layout,measurement_rows,packed_integers,parquet_reader,thrift}.cc)
 sources=("${core_sources[@]}" "${reader_sources[@]}" "${planner_sources[@]}")
 mapfile -t headers < <(git ls-files --cached --others --exclude-standard \
   'residua/base/*.h' 'residua/model/*.h' 'residua/basis/*.h' 'residua/privacy/*.h' 'residua/select/*.h' \

@@ -22,10 +22,15 @@ export default typescript.config(
     files: ["tests/**/*.js"],
     languageOptions: {
       globals: Object.fromEntries(
-        ["process", "document", "location", "getComputedStyle", "URLSearchParams"].map((name) => [
-          name,
-          "readonly",
-        ]),
+        [
+          "process",
+          "Blob",
+          "Buffer",
+          "document",
+          "location",
+          "getComputedStyle",
+          "URLSearchParams",
+        ].map((name) => [name, "readonly"]),
       ),
     },
   },

@@ -47,8 +47,4 @@ std::string Sha256(std::string_view text) {
   return digest.Take();
 }
 
-void FailChanged(const std::filesystem::path& path, std::string_view what) {
-  Fail(ErrorKind::kRefused, "{}: {}; the file was changed or is not whole", path.string(), what);
-}
-
 }  // namespace residua

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "residua/base/error.h"
+
 namespace residua {
 
 // "sha256:" and 64 hexadecimal digits. It shows that a file was changed or cut, by accident or by
@@ -29,6 +31,8 @@ class RunningSha256 {
 
 // Error{kRefused} about a file that does not fit its digests; `what` is the first thing that shows
 // it.
-[[noreturn]] void FailChanged(const std::filesystem::path& path, std::string_view what);
+[[noreturn]] inline void FailChanged(const std::filesystem::path& path, std::string_view what) {
+  Fail(ErrorKind::kRefused, "{}: {}; the file was changed or is not whole", path.string(), what);
+}
 
 }  // namespace residua

@@ -88,7 +88,7 @@ ParquetFooter ReadMeasurementFooter(const std::filesystem::path& path) {
     Fail(ErrorKind::kBadInput, "{}: is not a measurement file; {}", name,
          Phrase{Phrase::Kind::kMakeMeasurements});
   }
-  ParquetFooter footer = ReadParquetFooter(path);
+  ParquetFooter footer = ReadParquetFooter(OpenBytes(path));
   if (footer.metadata["residua_format"] != kMeasurementFormat) {
     Fail(ErrorKind::kBadInput, "{}: is not a measurement file; {}", name,
          Phrase{Phrase::Kind::kMakeMeasurements});
@@ -283,13 +283,15 @@ class MeasurementFile::Contents {
     if (ParseInteger(footer.metadata["residua_version"]) == kFirstMeasurementVersion) {
       first.emplace(path, plan, Sha256(plan_json));
     } else {
-      rows.emplace(path, footer, plan);
+      rows.emplace(OpenBytes(path), footer, plan);
+      seal = footer.metadata[kFooterDigestKey];
     }
   }
   Contents(const Contents&) = delete;
   Contents& operator=(const Contents&) = delete;
 
   PlanFile plan_file;
+  std::string seal;
   // One of the two, by the format.
   std::optional<FirstMeasurements> first;
   std::optional<MeasurementRows> rows;
@@ -301,6 +303,8 @@ MeasurementFile::MeasurementFile(MeasurementFile&&) noexcept = default;
 MeasurementFile::~MeasurementFile() = default;
 
 const PlanFile& MeasurementFile::plan_file() const { return contents_->plan_file; }
+
+const std::string& MeasurementFile::seal() const { return contents_->seal; }
 
 void MeasurementFile::ForEach(const std::function<void(NoisyResidual&&)>& visit) const {
   if (contents_->first) {

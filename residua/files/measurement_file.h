@@ -71,6 +71,10 @@ class MeasurementFile {
   const PlanFile& plan_file() const;
   const Plan& plan() const { return plan_file().plan; }
 
+  // The digest of the footer, which has those of all rows: two files with the same one hold the
+  // same. Empty for files of format 1, which have none.
+  const std::string& seal() const;
+
   // Passes on every residual, in the file's order, holding one at a time. Whatever was changed, cut
   // or is missing is Error{kRefused}, at the latest when all have been read.
   void ForEach(const std::function<void(NoisyResidual&&)>& visit) const;

@@ -6,7 +6,8 @@
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
 #include "residua/base/number_text.h"
-#include "residua/measure/measure.h"
+#include "residua/measure/measured_sets.h"
+#include "residua/select/plan_errors.h"
 
 namespace residua {
 namespace {

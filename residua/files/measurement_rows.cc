@@ -9,7 +9,8 @@
 #include "residua/files/packed_integers.h"
 #include "residua/files/parquet_columns.h"
 #include "residua/files/parquet_reader.h"
-#include "residua/measure/measure.h"
+#include "residua/measure/measurements.h"
+#include "residua/select/plan_errors.h"
 
 namespace residua {
 namespace {
@@ -33,12 +34,11 @@ bool Fits64Bits(Int128 value) { return value == static_cast<int64_t>(value); }
 
 }  // namespace
 
-MeasurementRows::MeasurementRows(const std::filesystem::path& path, const ParquetFooter& footer,
-                                 const Plan& plan)
-    : path_(path), stream_(path, std::ios::binary) {
-  if (!HasRightDigest(footer)) FailChanged(path_, "its footer does not fit its digest");
+MeasurementRows::MeasurementRows(ReadableBytes file, const ParquetFooter& footer, const Plan& plan)
+    : file_(std::move(file)) {
+  if (!HasRightDigest(footer)) FailChanged(file_.path, "its footer does not fit its digest");
   const auto fail_too_much = [&] {
-    FailChanged(path_, "it claims to hold more than its plan measures");
+    FailChanged(file_.path, "it claims to hold more than its plan measures");
   };
   Integer rows_left = NumValuesOf(plan);
   int64_t offset = 4;
@@ -46,18 +46,18 @@ MeasurementRows::MeasurementRows(const std::filesystem::path& path, const Parque
     Place place;
     place.offset = offset;
     if (group.chunks.size() != kNumColumns || group.num_rows < 0) {
-      FailChanged(path_, "its columns are not those of a measurement file");
+      FailChanged(file_.path, "its columns are not those of a measurement file");
     }
     rows_left -= group.num_rows;
     if (rows_left < 0) fail_too_much();
     for (size_t k = 0; k < kNumColumns; ++k) {
       const ParquetChunkPlace& chunk = group.chunks[k];
       if (chunk.column != kMeasurementColumns[k]) {
-        FailChanged(path_, "its columns are not those of a measurement file");
+        FailChanged(file_.path, "its columns are not those of a measurement file");
       }
       if (chunk.offset != offset || chunk.num_bytes < 0 ||
           chunk.num_bytes > footer.offset - offset || chunk.num_values != group.num_rows) {
-        FailChanged(path_, "its row groups are not where they should be");
+        FailChanged(file_.path, "its row groups are not where they should be");
       }
       offset += chunk.num_bytes;
       place.chunk_bytes.push_back(chunk.num_bytes);
@@ -68,15 +68,16 @@ MeasurementRows::MeasurementRows(const std::filesystem::path& path, const Parque
     place.is_wide = no_value != 0;
     if (no_value != (place.is_wide ? group.num_rows : 0) ||
         group.chunks[kWideColumn].num_nulls != group.num_rows - no_value) {
-      FailChanged(path_, "its columns are not those of a measurement file");
+      FailChanged(file_.path, "its columns are not those of a measurement file");
     }
     const int64_t most_values = place.is_wide ? place.chunk_bytes[kWideColumn] / sizeof(Int128)
                                               : MostPacked(place.chunk_bytes[kValueColumn]);
     if (group.num_rows > most_values) fail_too_much();
     places_.push_back(std::move(place));
   }
-  if (offset != footer.offset) FailChanged(path_, "its row groups are not where they should be");
-  if (rows_left != 0) FailChanged(path_, "values are missing");
+  if (offset != footer.offset)
+    FailChanged(file_.path, "its row groups are not where they should be");
+  if (rows_left != 0) FailChanged(file_.path, "values are missing");
   if (NumSetsOf(plan) > footer.offset / kLeastSetBytes) fail_too_much();
   layout_.emplace(plan);
   const auto& planned = layout_->row_groups();
@@ -84,24 +85,22 @@ MeasurementRows::MeasurementRows(const std::filesystem::path& path, const Parque
   for (size_t g = 0; g < places_.size() && is_planned; ++g) {
     is_planned = footer.row_groups[g].num_rows == planned[g].num_rows;
   }
-  if (!is_planned) FailChanged(path_, "its row groups are not those of its plan");
+  if (!is_planned) FailChanged(file_.path, "its row groups are not those of its plan");
   const auto digests = footer.metadata.find(kRowGroupDigestsKey);
   std::istringstream text(digests == footer.metadata.end() ? "" : digests->second);
   for (Place& place : places_) text >> place.digest;
-  if (!text) FailChanged(path_, "digests are missing");
+  if (!text) FailChanged(file_.path, "digests are missing");
 }
 
 void MeasurementRows::Read(size_t group) {
   const Place& place = places_[group];
   const auto size = static_cast<size_t>(place.num_bytes);
   bytes_.resize(size + kPackedPadding);
-  stream_.clear();
-  stream_.seekg(place.offset);
-  if (!stream_.read(bytes_.data(), place.num_bytes)) {
-    Fail(ErrorKind::kIo, "{}: cannot be read; get the file again", path_.string());
+  if (!file_.read(place.offset, std::span(bytes_).first(size))) {
+    Fail(ErrorKind::kIo, "{}: cannot be read; get the file again", file_.path.string());
   }
   std::string_view rest(bytes_.data(), size);
-  if (Sha256(rest) != place.digest) FailChanged(path_, "rows do not fit their digest");
+  if (Sha256(rest) != place.digest) FailChanged(file_.path, "rows do not fit their digest");
   std::array<std::string_view, kNumColumns> chunks;
   for (size_t k = 0; k < kNumColumns; ++k) {
     chunks[k] = rest.substr(0, static_cast<size_t>(place.chunk_bytes[k]));
@@ -133,7 +132,7 @@ void MeasurementRows::CheckColumn(MeasurementColumn column, std::string_view byt
       dictionary->encoding == PageEncoding::kPlain && page->type == PageType::kData &&
       page->encoding == PageEncoding::kRleDictionary && page->num_values == num_rows &&
       !page->body.empty();
-  if (!is_form_known) FailChanged(path_, "its rows are not those of a measurement file");
+  if (!is_form_known) FailChanged(file_.path, "its rows are not those of a measurement file");
   const bool is_text =
       column == MeasurementColumn::kAttributes || column == MeasurementColumn::kVariance;
   std::vector<std::string_view> entries;
@@ -147,7 +146,7 @@ void MeasurementRows::CheckColumn(MeasurementColumn column, std::string_view byt
   const int bit_width = static_cast<unsigned char>(page->body.front());
   const auto runs = bit_width <= 32 ? ReadRuns(page->body.substr(1), bit_width) : std::nullopt;
   if (!runs || runs->size() != words.size() || std::ssize(entries) != dictionary->num_values) {
-    FailChanged(path_, "its rows are not those of a measurement file");
+    FailChanged(file_.path, "its rows are not those of a measurement file");
   }
   for (size_t k = 0; k < words.size(); ++k) {
     const MeasurementLayout::Words& expected = words[k];
@@ -159,15 +158,15 @@ void MeasurementRows::CheckColumn(MeasurementColumn column, std::string_view byt
     const ParquetRun& run = (*runs)[k];
     if (run.count != expected.num_rows || run.value >= entries.size() ||
         entries[run.value] != text) {
-      FailChanged(path_, fmt::format("its column {} does not say what its plan says",
-                                     kMeasurementColumns[static_cast<size_t>(column)]));
+      FailChanged(file_.path, fmt::format("its column {} does not say what its plan says",
+                                          kMeasurementColumns[static_cast<size_t>(column)]));
     }
   }
 }
 
 void MeasurementRows::ReadValues(bool is_wide, int64_t num_rows, std::string_view value,
                                  std::string_view wide) {
-  const auto fail = [&] { FailChanged(path_, "its values cannot be read"); };
+  const auto fail = [&] { FailChanged(file_.path, "its values cannot be read"); };
   const auto take = [&](std::string_view* bytes, bool has_values) {
     const auto page = TakePage(bytes);
     if (!page || !bytes->empty() || page->type != PageType::kData || page->num_values != num_rows) {
@@ -253,6 +252,15 @@ std::vector<Value> MeasurementRows::Gather(size_t set) {
 
 void MeasurementRows::CheckAll() {
   for (size_t g = 0; g < places_.size(); ++g) Read(g);
+}
+
+MeasurementRows::Stretch MeasurementRows::StretchOf(size_t set) const {
+  const size_t first = layout_->FirstRowGroup(set);
+  Stretch stretch{places_[first].offset, places_[first].num_bytes};
+  for (size_t g = first + 1; g < places_.size() && layout_->row_groups()[g].first_set == set; ++g) {
+    stretch.num_bytes += places_[g].num_bytes;
+  }
+  return stretch;
 }
 
 bool MeasurementRows::IsWide(size_t set) const {

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <filesystem>
-#include <fstream>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -19,9 +18,17 @@ class MeasurementRows {
   // Checks the footer, and that the file has the row groups of its plan and nothing else; the plan
   // must outlive this. A file of a few bytes may claim to hold any number of values: one that
   // claims more than its bytes can hold is refused before room is made for it.
-  MeasurementRows(const std::filesystem::path& path, const ParquetFooter& footer, const Plan& plan);
+  MeasurementRows(ReadableBytes file, const ParquetFooter& footer, const Plan& plan);
 
   const MeasurementLayout& layout() const { return *layout_; }
+
+  // Where the row groups are that have values of the set.
+  struct Stretch {
+    int64_t offset = 0;
+    int64_t num_bytes = 0;
+    auto operator<=>(const Stretch&) const = default;
+  };
+  Stretch StretchOf(size_t set) const;
 
   // Passes on the residuals of the sets, numbered by the layout in increasing order; of all sets if
   // it is null.
@@ -53,8 +60,7 @@ class MeasurementRows {
   template <typename Value>
   std::vector<Value> Gather(size_t set);
 
-  std::filesystem::path path_;
-  std::ifstream stream_;
+  ReadableBytes file_;
   std::optional<MeasurementLayout> layout_;
   std::vector<Place> places_;  // of each row group
   std::string bytes_;          // of the row group that was read

@@ -1,7 +1,6 @@
 #include "residua/files/parquet_reader.h"
 
 #include <algorithm>
-#include <fstream>
 #include <limits>
 
 #include "residua/base/error.h"
@@ -14,7 +13,7 @@ namespace {
 
 constexpr std::string_view kMagic = "PAR1";
 // After the footer: its length in four bytes, little-endian, and the magic.
-constexpr std::streamoff kTailBytes = 8;
+constexpr int64_t kTailBytes = 8;
 
 [[noreturn]] void FailNotWhole(const std::filesystem::path& path) {
   Fail(ErrorKind::kBadInput, "{}: the measurement file is not whole: get it again", path.string());
@@ -116,22 +115,19 @@ bool TakeNumber(std::string_view* bytes, size_t num_bytes, uint64_t* value) {
 
 }  // namespace
 
-ParquetFooter ReadParquetFooter(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary | std::ios::ate);
-  const std::streamoff size = stream.tellg();
-  unsigned char tail[kTailBytes] = {};
-  stream.seekg(size - kTailBytes);
-  stream.read(reinterpret_cast<char*>(tail), kTailBytes);
-  const std::string_view magic(reinterpret_cast<const char*>(tail) + 4, 4);
-  if (size < kTailBytes || !stream || magic != kMagic) FailNotWhole(path);
-  std::streamoff length = 0;
-  for (int k = 3; k >= 0; --k) length = length << 8 | tail[k];
-  if (length > size - kTailBytes) FailNotWhole(path);
+ParquetFooter ReadParquetFooter(const ReadableBytes& file) {
+  char tail[kTailBytes] = {};
+  if (file.size < kTailBytes || !file.read(file.size - kTailBytes, tail)) FailNotWhole(file.path);
+  std::string_view rest(tail, kTailBytes);
+  uint64_t length = 0;
+  if (!TakeNumber(&rest, 4, &length) || rest != kMagic ||
+      static_cast<int64_t>(length) > file.size - kTailBytes) {
+    FailNotWhole(file.path);
+  }
   ParquetFooter footer;
-  footer.bytes.resize(static_cast<size_t>(length));
-  footer.offset = size - kTailBytes - length;
-  stream.seekg(footer.offset);
-  stream.read(footer.bytes.data(), length);
+  footer.bytes.resize(length);
+  footer.offset = file.size - kTailBytes - static_cast<int64_t>(length);
+  if (!file.read(footer.offset, footer.bytes)) FailNotWhole(file.path);
   ThriftReader reader(footer.bytes);
   reader.Struct([&](int64_t field, ThriftType type) {
     switch (field) {
@@ -148,7 +144,7 @@ ParquetFooter ReadParquetFooter(const std::filesystem::path& path) {
         reader.Skip(type);
     }
   });
-  if (!stream || !reader.ok()) FailNotWhole(path);
+  if (!reader.ok()) FailNotWhole(file.path);
   return footer;
 }
 

@@ -1,12 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "residua/files/readable_bytes.h"
 
 namespace residua {
 
@@ -35,7 +36,7 @@ struct ParquetFooter {
 // claims to be longer than the footer. A reader that makes room for what is claimed would take any
 // amount of memory for a small file; after this check it takes some hundred bytes for each byte of
 // the footer, which is not compressed.
-ParquetFooter ReadParquetFooter(const std::filesystem::path& path);
+ParquetFooter ReadParquetFooter(const ReadableBytes& file);
 
 // What is in place of the footer's digest when it is computed, and whether the digest is right.
 std::string NoFooterDigest();

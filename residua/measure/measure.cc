@@ -213,16 +213,6 @@ void CheckNumRows(const MeasurablePlan& plan, int64_t num_rows) {
 
 }  // namespace
 
-std::vector<AttributeSet> MeasuredSets(const Plan& plan) {
-  std::vector<AttributeSet> sets;
-  for (int64_t k = 0; k < plan.mechanisms.size(); ++k) {
-    ForEachMember(plan.classes, plan.mechanisms[k],
-                  [&](const AttributeSet& set) { sets.push_back(set); });
-  }
-  std::sort(sets.begin(), sets.end(), ListedBefore);
-  return sets;
-}
-
 void CheckNoiseIsMeasurable(const Plan& plan) {
   const std::vector<PricedMechanism> mechanisms =
       PriceMechanisms(MechanismsOf(plan), plan.variances);

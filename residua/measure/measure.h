@@ -8,6 +8,7 @@
 #include "residua/measure/counted_rows.h"
 #include "residua/measure/counting_options.h"
 #include "residua/measure/encoded_table.h"
+#include "residua/measure/measured_sets.h"
 #include "residua/measure/measurements.h"
 #include "residua/select/plan_errors.h"
 
@@ -27,9 +28,6 @@ struct MeasureOptions {
   // Called on the calling thread with the number of sets measured so far.
   std::function<void(int64_t)> on_measured = {};
 };
-
-// The attribute sets that a plan measures, smaller sets first, in lexicographic order.
-std::vector<AttributeSet> MeasuredSets(const Plan& plan);
 
 // Error{kTooLarge} or Error{kBadInput} if some noise of the plan is beyond the sampler. Called
 // before any budget is spent.

@@ -130,11 +130,13 @@ std::string InversesOf(const Plan& plan) {
   return bytes;
 }
 
-// The plan, which noise each residual has, and the values: four bytes with the length of a JSON
-// text, the text, the inverses, and the planes of each residual.
-std::string Payload(const std::string& plan_json, const std::string& inverses,
-                    const std::vector<PackedResidual>& residuals, size_t num_held) {
+// The plan, the seal of the measurement file, which noise each residual has, and the values: four
+// bytes with the length of a JSON text, the text, the inverses, and the planes of each residual.
+std::string Payload(const std::string& plan_json, const std::string& seal,
+                    const std::string& inverses, const std::vector<PackedResidual>& residuals,
+                    size_t num_held) {
   Json header = {{"plan", plan_json},
+                 {"seal", seal},
                  {"inverses", !inverses.empty()},
                  {"variances", Json::array()},
                  {"sets", Json::array()}};
@@ -194,8 +196,17 @@ Json AttributeFacts(const Attribute& attribute) {
   return facts;
 }
 
-Json Facts(const PageRequest& request, const Plan& plan, const std::string& plan_digest,
+// The measurement file as a release has it. Readers who give it to the page have the tables that
+// were left out.
+Json FileFacts(const PageRequest& request, const MeasurementFile& file) {
+  return {{"name", file.plan().parts.empty() ? "measurements.parquet" : "combined.parquet"},
+          {"bytes", std::filesystem::file_size(request.measurements)},
+          {"isReadable", !file.seal().empty()}};
+}
+
+Json Facts(const PageRequest& request, const MeasurementFile& file, const std::string& plan_digest,
            const PageWritten& written) {
+  const Plan& plan = file.plan();
   const ReleaseText& about = request.text;
   Json attributes = Json::array();
   for (const Attribute& attribute : plan.domain.attributes()) {
@@ -214,6 +225,7 @@ Json Facts(const PageRequest& request, const Plan& plan, const std::string& plan
           {"typicalError", fmt::format("{:.3g}", Summarize(plan, PublishedErrors(plan)).rmse)},
           {"privacy", PrivacyFacts(plan)},
           {"attributes", std::move(attributes)},
+          {"file", FileFacts(request, file)},
           {"numTables", written.num_tables},
           {"numLeftOut", written.left_out.size()},
           {"leftOut", std::vector(written.left_out.begin(),
@@ -293,11 +305,11 @@ PageWritten WritePage(const PageRequest& request) {
       written.left_out.push_back(SetName(plan.domain, residuals[k - 1].attributes));
     }
     const std::string data =
-        InBase64(Compressed(Payload(plan_json, inverses, residuals, num_held)));
+        InBase64(Compressed(Payload(plan_json, file.seal(), inverses, residuals, num_held)));
     const std::string html = FilledTemplate(
         ReaderPageTemplate(), name,
         "<script type=\"application/json\" id=\"facts\">" +
-            InPage(Facts(request, plan, plan_digest, written)) +
+            InPage(Facts(request, file, plan_digest, written)) +
             "</script>\n<script type=\"text/plain\" id=\"release\">" + data + "</script>");
     if (static_cast<int64_t>(html.size()) > request.max_bytes) continue;
     WriteFileAtomically(request.output, html);

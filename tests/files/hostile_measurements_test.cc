@@ -58,7 +58,7 @@ class HostileMeasurementsTest : public FolderTest {
   static std::string WithFooter(const std::string& file, const std::string& footer) {
     std::string size(4, '\0');
     for (size_t k = 0; k < 4; ++k) size[k] = static_cast<char>(footer.size() >> (8 * k) & 255);
-    const auto begin = static_cast<size_t>(ReadParquetFooter("good.parquet").offset);
+    const auto begin = static_cast<size_t>(ReadParquetFooter(OpenBytes("good.parquet")).offset);
     return file.substr(0, begin) + footer + size + "PAR1";
   }
 
@@ -73,7 +73,7 @@ TEST_F(HostileMeasurementsTest, TheGoodFileIsAccepted) {
 // Every byte of the rows, with digests that fit: what is not a value is noticed.
 TEST_F(HostileMeasurementsTest, RowsThatSayOtherThanThePlanAreRefused) {
   const std::string good = ReadFile("good.parquet");
-  const ParquetFooter footer = ReadParquetFooter("good.parquet");
+  const ParquetFooter footer = ReadParquetFooter(OpenBytes("good.parquet"));
   const auto values = static_cast<size_t>(footer.row_groups[0].chunks[4].offset);
   const auto wide_values = static_cast<size_t>(footer.row_groups[0].chunks[5].offset);
   const Measurements read = MeasurementFile("good.parquet").ReadAll();
@@ -102,7 +102,7 @@ TEST_F(HostileMeasurementsTest, RowsThatSayOtherThanThePlanAreRefused) {
 
 TEST_F(HostileMeasurementsTest, MoreRowsThanThePlanMeasuresAreRefused) {
   const std::string good = ReadFile("good.parquet");
-  std::string footer = ReadParquetFooter("good.parquet").bytes;
+  std::string footer = ReadParquetFooter(OpenBytes("good.parquet")).bytes;
   // All 20 rows, wherever they are counted, become 2^40.
   std::string more;
   AppendVarint(ZigZag(uint64_t{1} << 40), &more);
@@ -118,7 +118,7 @@ TEST_F(HostileMeasurementsTest, MoreRowsThanThePlanMeasuresAreRefused) {
 TEST_F(HostileMeasurementsTest, APlanOfMoreThanTheFileHoldsIsRefused) {
   for (const char* domain : {"60000,60000", "2*2000"}) {
     const PlanFile plan = PlanOf(domain);
-    ParquetFooter footer = ReadParquetFooter("good.parquet");
+    ParquetFooter footer = ReadParquetFooter(OpenBytes("good.parquet"));
     const std::string old_plan = PlanToJson(plan_);
     const std::string new_plan = PlanToJson(plan);
     std::string old_size, new_size;
@@ -135,7 +135,7 @@ TEST_F(HostileMeasurementsTest, APlanOfMoreThanTheFileHoldsIsRefused) {
 
 // The footer's first list, its columns, claims five million of them.
 TEST_F(HostileMeasurementsTest, AFooterThatClaimsMoreThanItHoldsIsNotRead) {
-  std::string footer = ReadParquetFooter("good.parquet").bytes;
+  std::string footer = ReadParquetFooter(OpenBytes("good.parquet")).bytes;
   ASSERT_EQ(footer[2], '\x19');  // after the version: a list
   std::string count;
   AppendVarint(5'000'000, &count);
@@ -146,14 +146,14 @@ TEST_F(HostileMeasurementsTest, AFooterThatClaimsMoreThanItHoldsIsNotRead) {
 
 TEST_F(HostileMeasurementsTest, FootersCutShortAreRefused) {
   const std::string good = ReadFile("good.parquet");
-  EXPECT_NO_THROW(ReadParquetFooter("good.parquet"));
+  EXPECT_NO_THROW(ReadParquetFooter(OpenBytes("good.parquet")));
   for (const size_t size : {size_t{0}, size_t{4}, size_t{8}, size_t{11}, good.size() - 1}) {
     WriteFileAtomically("cut.parquet", good.substr(0, size));
-    EXPECT_THROW(ReadParquetFooter("cut.parquet"), Error) << size;
+    EXPECT_THROW(ReadParquetFooter(OpenBytes("cut.parquet")), Error) << size;
   }
   // A length beyond the file.
   WriteFileAtomically("cut.parquet", good.substr(0, good.size() - 8) + "\xff\xff\xff\x7fPAR1");
-  EXPECT_THROW(ReadParquetFooter("cut.parquet"), Error);
+  EXPECT_THROW(ReadParquetFooter(OpenBytes("cut.parquet")), Error);
 }
 
 // A plan of many values, written in few bytes: verifying it holds a row group at a time.

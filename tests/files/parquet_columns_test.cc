@@ -67,7 +67,7 @@ class ParquetColumnsTest : public FolderTest {
     for (const EntryStretch& stretch : stretches) num_rows += stretch.count;
     file.WriteRowGroup(num_rows, {{DictionaryColumn{&dictionary, stretches}}});
     file.Finish(Durability::kLater);
-    ReadParquetFooter("t.parquet");
+    ReadParquetFooter(OpenBytes("t.parquet"));
     EXPECT_TRUE(Read("c") == TextRows(stretches, texts))
         << num_rows << " rows, " << texts.size() << " texts";
   }
@@ -146,7 +146,7 @@ TEST_F(ParquetColumnsTest, ManyRowGroupsOfAllKinds) {
   }
   EXPECT_FALSE(fs::exists("t.parquet"));
   file.Finish(Durability::kSynced);
-  ReadParquetFooter("t.parquet");
+  ReadParquetFooter(OpenBytes("t.parquet"));
   DuckDbConnection connection = DuckDbConnection::InMemory("t.parquet", "t.parquet");
   const auto first = [&](const std::string& select) {
     return connection.FirstText(select).value();
@@ -170,7 +170,7 @@ TEST_F(ParquetColumnsTest, ManyRowGroupsOfAllKinds) {
 
 TEST_F(ParquetColumnsTest, NoRows) {
   ParquetColumnsFile("t.parquet", {{"c", Kind::kText, true}}, {}).Finish(Durability::kLater);
-  ReadParquetFooter("t.parquet");
+  ReadParquetFooter(OpenBytes("t.parquet"));
   EXPECT_TRUE(Read("c").empty());
 }
 

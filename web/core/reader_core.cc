@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "residua/base/checked.h"
 #include "residua/base/error.h"
 #include "residua/basis/basis_inverse.h"
 #include "residua/files/file.h"
@@ -19,28 +20,24 @@
 #include "residua/files/spec.h"
 #include "residua/reconstruct/estimate.h"
 #include "residua/reconstruct/query_answer.h"
-#include "residua/reconstruct/residual_index.h"
 #include "residua/reconstruct/table_answers.h"
 #include "residua/reconstruct/table_reconstruction.h"
 #include "residua/text/choice_text.h"
 #include "residua/text/question_text.h"
 #include "web/core/door.h"
+#include "web/core/page_release.h"
 
 namespace residua {
 namespace {
 
-// What a page holds of a release: the plan and the noisy values.
-struct PageRelease {
-  PlanFile file;
-  std::vector<NoisyResidual> residuals;
-  std::optional<ResidualIndex> index;
-  std::optional<std::vector<AxisAnswers>> axes[3];  // by AnswerKind
-};
+// A table of more answers is not shown: a browser holds some hundred bytes for each.
+constexpr int64_t kMaxShownAnswers = 1'000'000;
 
 std::unique_ptr<PageRelease> release;
+std::optional<std::vector<AxisAnswers>> axes_of_kind[3];  // by AnswerKind
 std::vector<double> table_values;  // estimates, standard deviations, lower and upper ends
 
-const PageRelease& Loaded() {
+PageRelease& Loaded() {
   if (release == nullptr) Fail(ErrorKind::kBadInput, "no release was loaded");
   return *release;
 }
@@ -90,14 +87,14 @@ size_t ReadInverses(const uint8_t* bytes, size_t num_bytes, Plan* plan) {
 }
 
 Json Load(const Json& request, const uint8_t* bytes, size_t num_bytes) {
-  auto loaded = std::make_unique<PageRelease>();
-  loaded->file = PlanFromJson(request.at("plan").get<std::string>(), "the plan of this page");
+  PlanFile file = PlanFromJson(request.at("plan").get<std::string>(), "the plan of this page");
   size_t at = 0;
   if (request.at("inverses").get<bool>()) {
-    at = ReadInverses(bytes, num_bytes, &loaded->file.plan);
+    at = ReadInverses(bytes, num_bytes, &file.plan);
   }
-  const Plan& plan = loaded->file.plan;
+  const Plan& plan = file.plan;
   const std::vector<ResidualBasis> bases = BasisOfAttributes(plan);
+  std::vector<NoisyResidual> residuals;
   std::vector<Rational> variances;
   for (const Json& text : request.at("variances")) {
     variances.push_back(ParseRational(text.get<std::string>(), "a variance of this page"));
@@ -121,18 +118,19 @@ Json Load(const Json& request, const uint8_t* bytes, size_t num_bytes) {
       residual.values = ReadPlanes<Int128, UInt128>(bytes + at, count, width);
     }
     at += count * static_cast<size_t>(width);
-    loaded->residuals.push_back(std::move(residual));
+    residuals.push_back(std::move(residual));
   }
-  loaded->index.emplace(IndexResiduals(plan, loaded->residuals));
-  release = std::move(loaded);
+  release = std::make_unique<PageRelease>(std::move(file), std::move(residuals),
+                                          request.at("seal").get<std::string>());
+  release->index();  // what does not fit together is refused now
   return Json::object();
 }
 
 // The attributes, with the labels of their cells, and the sets that can be asked for.
 Json Describe() {
-  const PageRelease& page = Loaded();
+  PageRelease& page = Loaded();
   Json attributes = Json::array();
-  const Domain& domain = page.file.plan.domain;
+  const Domain& domain = page.plan().domain;
   for (int i = 0; i < domain.size(); ++i) {
     const Attribute& attribute = domain[i];
     Json cells = Json::array();
@@ -148,9 +146,9 @@ Json Describe() {
                           {"cells", std::move(cells)},
                           {"groups", std::move(groups)},
                           {"nullCell", attribute.encoding.null_cell},
-                          {"tellsCellsApart", page.index->basis(i).tells_cells_apart()}});
+                          {"tellsCellsApart", page.index().basis(i).tells_cells_apart()}});
   }
-  return {{"attributes", std::move(attributes)}};
+  return {{"attributes", std::move(attributes)}, {"leftOut", page.LeftOut()}};
 }
 
 AnswerKind KindFrom(const Json& text) {
@@ -162,21 +160,24 @@ AnswerKind KindFrom(const Json& text) {
 // Every answer of a table, as `residua tables` has them: "answers" says for each attribute what is
 // asked of it.
 Json Table(const Json& request) {
-  Loaded();
-  PageRelease& page = *release;
+  PageRelease& page = Loaded();
   const auto attributes = request.at("table").get<std::vector<int>>();
-  const AttributeSet table = page.file.plan.domain.MakeSet(attributes);
+  const AttributeSet table = page.plan().domain.MakeSet(attributes);
   if (table != attributes) Fail(ErrorKind::kBadInput, "the attributes of a table must increase");
   std::vector<const AxisAnswers*> axes;
   Json labels = Json::array();
+  int64_t num_answers = 1;
   for (size_t k = 0; k < table.size(); ++k) {
     const AnswerKind kind = KindFrom(request.at("answers").at(k));
-    auto& all_axes = page.axes[static_cast<int>(kind)];
-    if (!all_axes) all_axes = AxesOf(page.file.plan, kind);
+    auto& all_axes = axes_of_kind[static_cast<int>(kind)];
+    if (!all_axes) all_axes = AxesOf(page.plan(), kind);
     axes.push_back(&(*all_axes)[static_cast<size_t>(table[k])]);
     labels.push_back(axes.back()->labels);
+    num_answers = CheckedMultiply(num_answers, std::ssize(axes.back()->labels));
   }
-  const ResidualIndex& index = *page.index;
+  if (num_answers > kMaxShownAnswers) return {{"tooLarge", num_answers}};
+  if (Json missing = page.MissingOf({&table, 1}); !missing.is_null()) return missing;
+  const ResidualIndex& index = page.index();
   const std::vector<double> counts = Reconstruct(index, table);
   const std::vector<double> variances = AnswerVariances(index, table, axes);
   const double half_step = TableHalfStep(index, table, axes, variances);
@@ -212,22 +213,27 @@ Json EstimateJson(const Estimate& estimate, double confidence) {
 
 // One question, as `residua query --json` answers it.
 Json Ask(const Json& request) {
-  const PageRelease& page = Loaded();
+  PageRelease& page = Loaded();
   const ProductQuery query =
-      ParseQuestion(request.at("question").get<std::string>(), page.file.plan.domain);
-  return EstimateJson(Answer(*page.index, query), request.at("confidence").get<double>());
+      ParseQuestion(request.at("question").get<std::string>(), page.plan().domain);
+  const AttributeSet table = query.attributes();
+  if (Json missing = page.MissingOf({&table, 1}); !missing.is_null()) return missing;
+  return EstimateJson(Answer(page.index(), query), request.at("confidence").get<double>());
 }
 
 // Two questions, as `residua query --covariance --json` answers them.
 Json Compare(const Json& request) {
-  const PageRelease& page = Loaded();
-  const Domain& domain = page.file.plan.domain;
+  PageRelease& page = Loaded();
+  const Domain& domain = page.plan().domain;
   const double confidence = request.at("confidence").get<double>();
   const ProductQuery first = ParseQuestion(request.at("first").get<std::string>(), domain);
   const ProductQuery second = ParseQuestion(request.at("second").get<std::string>(), domain);
-  const Estimate a = Answer(*page.index, first);
-  const Estimate b = Answer(*page.index, second);
-  const double covariance = Covariance(*page.index, first, second);
+  const std::vector<AttributeSet> tables = {first.attributes(), second.attributes()};
+  if (Json missing = page.MissingOf(tables); !missing.is_null()) return missing;
+  const ResidualIndex& index = page.index();
+  const Estimate a = Answer(index, first);
+  const Estimate b = Answer(index, second);
+  const double covariance = Covariance(index, first, second);
   Json json = {{"covariance", covariance},
                {"correlation", covariance / std::sqrt(a.variance * b.variance)},
                {"first", EstimateJson(a, confidence)},
@@ -257,6 +263,13 @@ Json Call(const Json& request, const uint8_t* bytes, size_t num_bytes) {
   const auto what = request.at("do").get<std::string>();
   if (what == "load") return Load(request, bytes, num_bytes);
   if (what == "describe") return Describe();
+  const std::string_view text(reinterpret_cast<const char*>(bytes), num_bytes);
+  if (what == "open") return Loaded().Open(request.at("size").get<int64_t>(), text);
+  if (what == "take") return Loaded().Take(request.at("offset").get<int64_t>(), text);
+  if (what == "close") {
+    Loaded().Close();
+    return Json::object();
+  }
   if (what == "table") return Table(request);
   if (what == "ask") return Ask(request);
   if (what == "compare") return Compare(request);

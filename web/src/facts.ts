@@ -32,6 +32,13 @@ export interface PrivacyFacts {
   change: string;
 }
 
+// The measurement file that the page was made from.
+export interface FileFacts {
+  name: string;
+  bytes: number;
+  isReadable: boolean; // by a page: files of format 1 are not
+}
+
 export interface Facts {
   title: string;
   description: string;
@@ -46,6 +53,7 @@ export interface Facts {
   typicalError: string;
   privacy: PrivacyFacts;
   attributes: AttributeFacts[];
+  file: FileFacts;
   numTables: number;
   numLeftOut: number;
   leftOut: string[];

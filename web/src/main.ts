@@ -3,17 +3,23 @@
 import "./style.css";
 import { readAddress, writeAddress } from "./address";
 import type { View } from "./address";
-import { Core } from "./core";
+import { Core, NeedsFile } from "./core";
 import { element, marked, snippet } from "./dom";
 import { readFacts } from "./facts";
 import type { Facts } from "./facts";
+import { fileBox, fileStatus } from "./file_box";
+import type { FileBoxContext, GivenFile } from "./file_box";
 import { kUnreliable, Numbers } from "./format";
+import { droppedFile, FileRefused } from "./given_file";
+import type { FileProblem } from "./given_file";
 import { languageChoice } from "./languages";
 import { questionsSection } from "./questions";
-import { tablesSection } from "./tables";
+import { emptySection, tablesSection } from "./tables";
 import type { Context } from "./tables";
 import { texts as allTexts } from "./texts";
 import type { Language, Texts } from "./texts";
+
+type SectionName = "tables" | "questions";
 
 const kSections = ["overview", "tables", "questions", "variables", "use"] as const;
 
@@ -23,7 +29,8 @@ const paragraphs = (lines: string[]): HTMLElement[] =>
 const card = (title: string, ...children: HTMLElement[]): HTMLElement =>
   element("div", { class: "card" }, element("h3", {}, title), ...children);
 
-function overview(facts: Facts, texts: Texts, numbers: Numbers): HTMLElement {
+function overview(context: FileBoxContext): HTMLElement {
+  const { facts, texts, numbers } = context;
   const about: [string, string][] = [
     [texts.publishedBy, facts.publisher],
     [texts.date, facts.date],
@@ -45,8 +52,13 @@ function overview(facts: Facts, texts: Texts, numbers: Numbers): HTMLElement {
       .map((text) => element("p", { class: "lead", dir: "auto" }, text.trim())),
     list,
     facts.numLeftOut > 0
-      ? element("p", { class: "warning" }, texts.leftOut(facts.numLeftOut, facts.leftOut))
-      : null,
+      ? element(
+          "div",
+          { id: "more-tables" },
+          element("h3", {}, texts.file.title),
+          fileBox(context, texts.leftOut(facts.numLeftOut, facts.leftOut)),
+        )
+      : fileStatus(context),
     element(
       "div",
       { class: "cards" },
@@ -110,14 +122,14 @@ function use(facts: Facts, texts: Texts, title: string): HTMLElement {
     element("h3", {}, texts.loadTitle),
     element("h4", {}, texts.load.python),
     copyable(
-      `import pandas, residua\ntable = pandas.read_csv("tables/${name}.csv")\nrelease = residua.load("measurements.parquet")`,
+      `import pandas, residua\ntable = pandas.read_csv("tables/${name}.csv")\nrelease = residua.load("${facts.file.name}")`,
     ),
     element("h4", {}, texts.load.r),
     copyable(`table <- read.csv("tables/${name}.csv", check.names = FALSE)`),
     element("h4", {}, texts.load.sheet),
     element("p", {}, texts.load.sheetText),
     element("h4", {}, texts.load.shell),
-    copyable("residua tables measurements.parquet -o tables\nresidua verify measurements.parquet"),
+    copyable(`residua tables ${facts.file.name} -o tables\nresidua verify ${facts.file.name}`),
     element("h3", {}, texts.digest),
     copyable(facts.planDigest),
     element("footer", {}, texts.madeWith(facts.version)),
@@ -176,12 +188,18 @@ function start(): void {
   let language: Language = navigator.language.startsWith("de") ? "de" : "en";
   let view = readAddress(location.hash, defaults);
   let core: Core | null = null;
+  let given: GivenFile = { state: "none" };
 
-  const contextOf = (loaded: Core): Context => ({
-    core: loaded,
+  const boxContext = (): FileBoxContext => ({
     facts,
     texts: allTexts[language],
     numbers: new Numbers(language),
+    given,
+    onFile: (file) => void open(file),
+  });
+  const contextOf = (loaded: Core): Context => ({
+    ...boxContext(),
+    core: loaded,
     view,
     isDark: dark.matches,
     changed: (section) => {
@@ -192,14 +210,64 @@ function start(): void {
   });
 
   // One section again; what had the focus in it keeps it, by its place.
-  function drawSection(section: string): void {
+  function drawSection(section: SectionName): void {
     const old = document.getElementById(section);
     if (core === null || old === null) return;
+    const made = makeSection(section, core);
+    if (made === null) return;
     const fields = "select, input, button";
     const place = [...old.querySelectorAll(fields)].indexOf(document.activeElement as Element);
-    const made = (section === "tables" ? tablesSection : questionsSection)(contextOf(core));
     old.replaceWith(made);
     if (place >= 0) (made.querySelectorAll(fields)[place] as HTMLElement | undefined)?.focus();
+  }
+
+  // Nothing if values of the file must be read first: then the section is drawn when they are.
+  function makeSection(section: SectionName, loaded: Core): HTMLElement | null {
+    const make = (): HTMLElement =>
+      (section === "tables" ? tablesSection : questionsSection)(contextOf(loaded));
+    try {
+      return make();
+    } catch (error) {
+      if (!(error instanceof NeedsFile)) throw error;
+      const status = element("p", { class: "reading", role: "status" });
+      const onPart = (part: number): void => {
+        const percent = new Numbers(language).percent(Math.floor(part * 100) / 100);
+        status.textContent = allTexts[language].file.reading(facts.file.name, percent);
+        const shown = document.getElementById(section);
+        shown?.querySelector(".reading")?.remove();
+        shown?.append(status);
+      };
+      // When the section is in its place.
+      queueMicrotask(() => onPart(0));
+      loaded.read(make, onPart).then(
+        () => drawSection(section),
+        (refused: unknown) => {
+          refuse(refused, given.state === "none" ? facts.file.name : given.name);
+        },
+      );
+      return null;
+    }
+  }
+
+  function refuse(refused: unknown, name: string): void {
+    const problem: FileProblem = refused instanceof FileRefused ? refused.problem : "unreadable";
+    given = { state: "refused", name, problem };
+    draw();
+    document.querySelector("#overview [role=alert]")?.scrollIntoView({ block: "center" });
+  }
+
+  async function open(file: File): Promise<void> {
+    if (core === null) return;
+    const { name } = file;
+    given = { state: "opening", name };
+    try {
+      if (facts.numLeftOut === 0) throw new FileRefused("notNeeded");
+      await core.open(file);
+      given = { state: "open", name };
+      draw();
+    } catch (refused) {
+      refuse(refused, name);
+    }
   }
 
   function draw(): void {
@@ -207,14 +275,13 @@ function start(): void {
     const title = facts.title === "" ? texts.defaultTitle : facts.title;
     document.documentElement.lang = language;
     document.title = title;
-    const main = element("main", {}, overview(facts, texts, new Numbers(language)));
+    const main = element("main", {}, overview(boxContext()));
     if (core === null) {
       main.append(element("p", { class: "loading", role: "status" }, texts.loading));
     } else {
-      const context = contextOf(core);
       main.append(
-        tablesSection(context),
-        questionsSection(context),
+        makeSection("tables", core) ?? emptySection("tables", texts),
+        makeSection("questions", core) ?? emptySection("questions", texts),
         variables(core, facts, texts),
         use(facts, texts, title),
       );
@@ -227,6 +294,28 @@ function start(): void {
   }
 
   draw();
+  // Files alone: a text that is dropped into a field goes there.
+  const hasFiles = (event: DragEvent): boolean =>
+    event.dataTransfer?.types.includes("Files") === true;
+  addEventListener("dragover", (event) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    if (facts.numLeftOut > 0) page.dataset["drop"] = allTexts[language].file.drop(facts.file.name);
+  });
+  addEventListener("dragleave", (event) => {
+    if (event.relatedTarget === null) delete page.dataset["drop"];
+  });
+  addEventListener("drop", (event) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    delete page.dataset["drop"];
+    const dropped = droppedFile(event.dataTransfer);
+    if (dropped instanceof File) {
+      void open(dropped);
+    } else {
+      refuse(new FileRefused(dropped), "");
+    }
+  });
   dark.addEventListener("change", () => {
     drawSection("tables");
     drawSection("questions");

@@ -1,12 +1,14 @@
 // The section of questions: conditions to choose, the question as text, and its answer.
 
 import { drawIntervals } from "./charts";
+import { IsLeftOut, IsTooLarge, NeedsFile } from "./core";
 import type { Attribute, Estimate } from "./core";
 import { button, choice, element, snippet } from "./dom";
+import { fileBox } from "./file_box";
 import { isUnreliable, kUnreliable } from "./format";
 import { conditionText, isOrdered } from "./question_text";
 import type { Condition } from "./question_text";
-import { confidenceChoice } from "./tables";
+import { confidenceChoice, emptySection, quotedForShell } from "./tables";
 import type { Context } from "./tables";
 
 // What was chosen stays while the page is drawn again.
@@ -167,7 +169,10 @@ function questionField(context: Context, which: Which): HTMLElement {
         texts.addCondition,
         [
           ["", texts.choose],
-          ...possible.map((i): [string, string] => [String(i), core.attributes[i]?.name ?? ""]),
+          ...possible.map((i): [string, string] => {
+            const name = core.attributes[i]?.name ?? "";
+            return [String(i), core.isAtHand([...used, i]) ? name : texts.file.notInPage(name)];
+          }),
         ],
         "",
         (value) => {
@@ -234,6 +239,16 @@ function answerTable(context: Context, rows: HTMLElement[]): HTMLElement {
   );
 }
 
+// The question on the command line.
+function commandOf({ facts, view }: Context): string {
+  const level = view.confidence === 0.95 ? "" : ` --confidence ${view.confidence}`;
+  const asked =
+    view.second === null
+      ? quotedForShell(view.question)
+      : `--covariance ${quotedForShell(view.question)} ${quotedForShell(view.second)}`;
+  return `residua query ${facts.file.name} ${asked}${level}`;
+}
+
 function answerParts(context: Context): HTMLElement[] {
   const { core, texts, numbers, view } = context;
   const confidence = numbers.percent(view.confidence);
@@ -254,8 +269,7 @@ function answerParts(context: Context): HTMLElement[] {
     isUnreliable(answer.estimate, answer.std_dev)
       ? [element("p", { class: "warning" }, texts.isUnreliable(numbers.percent(kUnreliable)))]
       : [];
-  const quotedForShell = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
-  const level = view.confidence === 0.95 ? "" : ` --confidence ${view.confidence}`;
+  const command = snippet(commandOf(context), texts.copy, texts.copied);
   if (view.second === null) {
     const answer = core.ask(view.question, view.confidence);
     return [
@@ -264,11 +278,7 @@ function answerParts(context: Context): HTMLElement[] {
       ...warning(answer),
       answerTable(context, [estimateRow(context, texts.answer, "first", answer)]),
       element("h4", {}, texts.commandLine),
-      snippet(
-        `residua query measurements.parquet ${quotedForShell(view.question)}${level}`,
-        texts.copy,
-        texts.copied,
-      ),
+      command,
     ];
   }
   const both = core.compare(view.question, view.second, view.confidence);
@@ -329,12 +339,25 @@ function answerParts(context: Context): HTMLElement[] {
     ]),
     element("p", {}, comparison.correlation(numbers.digits(both.correlation, 3))),
     element("h4", {}, texts.commandLine),
-    snippet(
-      `residua query measurements.parquet --covariance ${quotedForShell(view.question)} ${quotedForShell(view.second)}${level}`,
-      texts.copy,
-      texts.copied,
-    ),
+    command,
   ];
+}
+
+// Why a question cannot be answered, and what its reader can do.
+function insteadOf(context: Context, error: unknown): HTMLElement[] {
+  const { facts, texts, numbers } = context;
+  if (error instanceof IsLeftOut) {
+    return [fileBox(context, texts.file.questionLeftOut(error.table))];
+  }
+  if (error instanceof IsTooLarge) {
+    const count = numbers.count(error.count);
+    return [
+      element("p", {}, texts.file.questionTooLarge(count, facts.file.name)),
+      snippet(commandOf(context), texts.copy, texts.copied),
+    ];
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return [element("p", { class: "warning", dir: "auto" }, message)];
 }
 
 export function questionsSection(context: Context): HTMLElement {
@@ -348,14 +371,11 @@ export function questionsSection(context: Context): HTMLElement {
   try {
     answer.append(...answerParts(context));
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    answer.append(element("p", { class: "warning", dir: "auto" }, message));
+    if (error instanceof NeedsFile) throw error;
+    answer.append(...insteadOf(context, error));
   }
-  return element(
-    "section",
-    { id: "questions", "aria-labelledby": "questions-title" },
-    element("h2", { id: "questions-title" }, texts.sections.questions),
-    element("p", { class: "intro" }, texts.questionsIntro),
+  const section = emptySection("questions", texts);
+  section.append(
     element(
       "div",
       { class: "question-view" },
@@ -374,4 +394,5 @@ export function questionsSection(context: Context): HTMLElement {
       answer,
     ),
   );
+  return section;
 }

@@ -2,28 +2,26 @@
 
 import type { View } from "./address";
 import { chartKind, drawChart } from "./charts";
+import { IsLeftOut, IsTooLarge, NeedsFile } from "./core";
 import type { Core } from "./core";
-import { button, choice, copyButton, element } from "./dom";
+import { button, choice, copyButton, element, snippet } from "./dom";
 import { saveCsv, savePng, saveSvg } from "./download";
-import type { Facts } from "./facts";
-import type { Numbers } from "./format";
+import { fileBox } from "./file_box";
+import type { FileBoxContext } from "./file_box";
 import { maxLevel, showTable, viewsOf } from "./shown_table";
 import type { Row, ShownTable, ViewName } from "./shown_table";
 import type { Texts } from "./texts";
 
-export interface Context {
+export interface Context extends FileBoxContext {
   core: Core;
-  facts: Facts;
-  texts: Texts;
-  numbers: Numbers;
   view: View;
   isDark: boolean;
-  changed: (section: string) => void; // the view changed: show it, and its address
+  changed: (section: "tables" | "questions") => void; // the view changed: show it, and its address
 }
 
 export const kConfidences = [0.8, 0.9, 0.95, 0.99];
 
-export function confidenceChoice(context: Context, section: string): HTMLElement {
+export function confidenceChoice(context: Context, section: "tables" | "questions"): HTMLElement {
   const { texts, numbers, view } = context;
   const all = [...new Set([...kConfidences, view.confidence])].sort((a, b) => a - b);
   return choice(
@@ -36,6 +34,8 @@ export function confidenceChoice(context: Context, section: string): HTMLElement
     },
   );
 }
+
+export const quotedForShell = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 const sorted = (set: number[]): number[] => [...set].sort((a, b) => a - b);
 
@@ -65,7 +65,11 @@ function attributeChoices(context: Context, chosen: number[]): HTMLElement[] {
         texts.attributeChoice[k] ?? "",
         [
           ["", k === 0 ? texts.total : texts.none],
-          ...possible.map((i): [string, string] => [String(i), core.attributes[i]?.name ?? ""]),
+          ...possible.map((i): [string, string] => {
+            const name = core.attributes[i]?.name ?? "";
+            const isAtHand = core.isAtHand([...before, i]);
+            return [String(i), isAtHand ? name : texts.file.notInPage(name)];
+          }),
         ],
         chosen[k] === undefined ? "" : String(chosen[k]),
         (value) => {
@@ -250,6 +254,34 @@ function totalFigure(context: Context, row: Row): HTMLElement {
   );
 }
 
+// The section as it is while there is no table to show.
+export function emptySection(name: "tables" | "questions", texts: Texts): HTMLElement {
+  return element(
+    "section",
+    { id: name, "aria-labelledby": `${name}-title` },
+    element("h2", { id: `${name}-title` }, texts.sections[name]),
+    element("p", { class: "intro" }, name === "tables" ? texts.tablesIntro : texts.questionsIntro),
+  );
+}
+
+// Why a table cannot be shown, and what its reader can do.
+function insteadOf(context: Context, set: number[], error: unknown): HTMLElement {
+  const { core, facts, texts, numbers } = context;
+  if (error instanceof IsLeftOut) return fileBox(context, texts.file.tableLeftOut(error.table));
+  if (!(error instanceof IsTooLarge)) {
+    const message = error instanceof Error ? error.message : String(error);
+    return element("p", { class: "warning", dir: "auto" }, message);
+  }
+  const names = set.map((i) => core.attributes[i]?.name ?? "").join(",");
+  const command = `residua tables ${facts.file.name} --table ${quotedForShell(names)} -o tables`;
+  return element(
+    "div",
+    { class: "file-box" },
+    element("p", {}, texts.legend.tooLargeToShow(numbers.count(error.count))),
+    snippet(command, texts.copy, texts.copied),
+  );
+}
+
 export function tablesSection(context: Context): HTMLElement {
   const { core, facts, texts, numbers, view } = context;
   const chosen = chosenSet(core, view.table);
@@ -289,7 +321,16 @@ export function tablesSection(context: Context): HTMLElement {
   }
   controls.append(confidenceChoice(context, "tables"));
 
-  const table = showTable(core, facts, set, shownView, view.levels, view.confidence);
+  const section = emptySection("tables", texts);
+  section.append(controls);
+  let table: ShownTable;
+  try {
+    table = showTable(core, facts, set, shownView, view.levels, view.confidence);
+  } catch (error) {
+    if (error instanceof NeedsFile) throw error;
+    section.append(insteadOf(context, set, error));
+    return section;
+  }
   const name = table.names.length === 0 ? texts.total : table.names.join(" × ");
   const summary = texts.summary(
     numbers.count(table.rows.length),
@@ -338,12 +379,7 @@ export function tablesSection(context: Context): HTMLElement {
     );
   }
   actions.append(copyButton(() => location.href, texts.copyLink, texts.copied));
-  return element(
-    "section",
-    { id: "tables", "aria-labelledby": "tables-title" },
-    element("h2", { id: "tables-title" }, texts.sections.tables),
-    element("p", { class: "intro" }, texts.tablesIntro),
-    controls,
+  section.append(
     element(
       "div",
       { class: "table-view" },
@@ -357,4 +393,5 @@ export function tablesSection(context: Context): HTMLElement {
     ),
     actions,
   );
+  return section;
 }

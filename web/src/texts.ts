@@ -3,6 +3,7 @@
 // says. `code` and **strong** are the only marks.
 
 import type { AttributeFacts, Facts, PrivacyFacts } from "./facts";
+import type { FileProblem } from "./given_file";
 
 export type Language = "en" | "de";
 
@@ -41,6 +42,9 @@ export interface AttributeWords {
   labels: string[];
   groups: string[];
 }
+
+// Of the file that was given, and the one that is wanted.
+type FileProblemTexts = Record<FileProblem, (name: string, wanted: string) => string>;
 
 const en = {
   languageName: "English",
@@ -123,7 +127,46 @@ const en = {
   leftOut: (count: number, names: string[]): string =>
     `${counted(count, "table")} did not fit into this page: ${names.join("; ")}${
       count > names.length ? "; ..." : ""
-    }. They can be made from measurements.parquet.`,
+    }.`,
+  file: {
+    title: "More tables",
+    ask: (name: string, megabytes: string): string =>
+      `This page reads them from \`${name}\` (${megabytes} MB), which is published beside it: drop the file on this page, or choose it. It is read on this computer and sent nowhere.`,
+    notHere: (name: string): string =>
+      `They can be made from \`${name}\` with residua; its format is too old for this page.`,
+    choose: (name: string): string => `Choose ${name}`,
+    opening: (name: string): string => `${name} is being opened ...`,
+    isOpen: (name: string, count: number): string =>
+      `${name} is open. All ${counted(count, "table")} can be chosen and asked for.`,
+    reading: (name: string, part: string): string => `Reading ${name}: ${part}`,
+    notInPage: (attribute: string): string => `${attribute} (not in this page)`,
+    tableLeftOut: (table: string): string => `The table ${table} did not fit into this page.`,
+    questionLeftOut: (table: string): string =>
+      `This question needs the table ${table}, which did not fit into this page.`,
+    questionTooLarge: (count: string, name: string): string =>
+      `This question needs ${count} values of ${name}: too many for a page. The command line answers it:`,
+    drop: (name: string): string => `Drop ${name} here`,
+    problems: {
+      empty: (name) => `${name} is empty. Get it again.`,
+      folder: (_name, wanted) => `That is a folder. Give this page the file ${wanted} alone.`,
+      several: (_name, wanted) => `These are several files. Give this page ${wanted} alone.`,
+      nothing: (_name, wanted) => `That is not a file. Give this page the file ${wanted}.`,
+      unreadable: (name) =>
+        `${name} cannot be read: it was moved or changed, or you may not open it. Choose it again.`,
+      notNeeded: () => "This page has all its tables. It needs no file.",
+      notMeasurements: (name, wanted) =>
+        `${name} is not a measurement file. Give this page ${wanted}.`,
+      notWhole: (name) => `${name} is not whole: its end is missing. Get it again.`,
+      changed: (name) =>
+        `${name} was changed or is damaged: it does not fit its digests. Get it again.`,
+      firstFormat: (name) =>
+        `${name} has format 1, which residua wrote up to version 0.4 and pages cannot read. Use residua tables or residua query.`,
+      otherRelease: (name, wanted) =>
+        `${name} belongs to another release. Give this page the ${wanted} that was published with it.`,
+      otherMeasurement: (name, wanted) =>
+        `${name} was made with the same plan, but it is another measurement. Give this page the ${wanted} that was published with it.`,
+    } satisfies FileProblemTexts as FileProblemTexts,
+  },
 
   tablesIntro:
     "Choose up to three attributes. The picture and the numbers beside it show the same answers.",
@@ -160,6 +203,8 @@ const en = {
     multiples: (name: string): string => `One small chart for each value of ${name}.`,
     tooLarge: (count: string): string =>
       `This table has ${count} answers: too many for a picture. Its numbers can be downloaded.`,
+    tooLargeToShow: (count: string): string =>
+      `This table has ${count} answers: too many for a page. Ask for some of them below, or make all of them with:`,
   },
   summary: (count: string, unreliable: string, confidence: string): string =>
     `${count} ${count === "1" ? "answer" : "answers"}, ${unreliable} of them unreliable. Intervals at ${confidence} confidence.`,
@@ -320,7 +365,49 @@ const de: Texts = {
   leftOut: (count, names) =>
     `${zahl(count, "Tabelle passte", "Tabellen passten")} nicht in diese Seite: ${names.join("; ")}${
       count > names.length ? "; ..." : ""
-    }. Sie lassen sich aus measurements.parquet erzeugen.`,
+    }.`,
+  file: {
+    title: "Weitere Tabellen",
+    ask: (name, megabytes) =>
+      `Diese Seite liest sie aus \`${name}\` (${megabytes} MB), das neben ihr veröffentlicht ist: Ziehen Sie die Datei auf diese Seite, oder wählen Sie sie aus. Sie wird auf diesem Rechner gelesen und nirgendwohin gesendet.`,
+    notHere: (name) =>
+      `Sie lassen sich mit residua aus \`${name}\` erzeugen; für diese Seite ist das Format der Datei zu alt.`,
+    choose: (name) => `${name} auswählen`,
+    opening: (name) => `${name} wird geöffnet ...`,
+    isOpen: (name, count) =>
+      `${name} ist geöffnet. ${count === 1 ? "Die Tabelle kann" : `Alle ${count} Tabellen können`} gewählt und befragt werden.`,
+    reading: (name, part) => `${name} wird gelesen: ${part}`,
+    notInPage: (attribute) => `${attribute} (nicht in dieser Seite)`,
+    tableLeftOut: (table) => `Die Tabelle ${table} passte nicht in diese Seite.`,
+    questionLeftOut: (table) =>
+      `Diese Frage braucht die Tabelle ${table}, die nicht in diese Seite passte.`,
+    questionTooLarge: (count, name) =>
+      `Diese Frage braucht ${count} Werte aus ${name}: zu viele für eine Seite. Die Kommandozeile beantwortet sie:`,
+    drop: (name) => `${name} hier ablegen`,
+    problems: {
+      empty: (name) => `${name} ist leer. Holen Sie die Datei neu.`,
+      folder: (_name, wanted) =>
+        `Das ist ein Ordner. Geben Sie dieser Seite allein die Datei ${wanted}.`,
+      several: (_name, wanted) =>
+        `Das sind mehrere Dateien. Geben Sie dieser Seite allein ${wanted}.`,
+      nothing: (_name, wanted) =>
+        `Das ist keine Datei. Geben Sie dieser Seite die Datei ${wanted}.`,
+      unreadable: (name) =>
+        `${name} lässt sich nicht lesen: Die Datei wurde verschoben oder geändert, oder Sie dürfen sie nicht öffnen. Wählen Sie sie noch einmal aus.`,
+      notNeeded: () => "Diese Seite enthält alle Tabellen. Sie braucht keine Datei.",
+      notMeasurements: (name, wanted) =>
+        `${name} ist keine Messdatei. Geben Sie dieser Seite ${wanted}.`,
+      notWhole: (name) => `${name} ist nicht vollständig: Das Ende fehlt. Holen Sie die Datei neu.`,
+      changed: (name) =>
+        `${name} wurde geändert oder ist beschädigt: Die Prüfsummen stimmen nicht. Holen Sie die Datei neu.`,
+      firstFormat: (name) =>
+        `${name} hat das Format 1, das residua bis Version 0.4 schrieb und das Seiten nicht lesen. Nutzen Sie residua tables oder residua query.`,
+      otherRelease: (name, wanted) =>
+        `${name} gehört zu einer anderen Veröffentlichung. Geben Sie dieser Seite die Datei ${wanted}, mit der sie veröffentlicht wurde.`,
+      otherMeasurement: (name, wanted) =>
+        `${name} wurde nach demselben Plan gemessen, ist aber eine andere Messung. Geben Sie dieser Seite die Datei ${wanted}, mit der sie veröffentlicht wurde.`,
+    },
+  },
 
   tablesIntro:
     "Wählen Sie bis zu drei Merkmale. Das Bild und die Zahlen daneben zeigen dieselben Angaben.",
@@ -357,6 +444,8 @@ const de: Texts = {
     multiples: (name) => `Ein kleines Bild für jeden Wert von ${name}.`,
     tooLarge: (count) =>
       `Diese Tabelle hat ${count} Angaben: zu viele für ein Bild. Ihre Zahlen können heruntergeladen werden.`,
+    tooLargeToShow: (count) =>
+      `Diese Tabelle hat ${count} Angaben: zu viele für eine Seite. Fragen Sie unten nach einzelnen, oder erzeugen Sie alle mit:`,
   },
   summary: (count, unreliable, confidence) =>
     `${count} ${count === "1" ? "Angabe" : "Angaben"}, davon ${unreliable} unsicher. Intervalle zur Konfidenz ${confidence}.`,

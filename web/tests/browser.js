@@ -18,6 +18,7 @@ export async function openPage(browser, file, { hash = "", ...options } = {}) {
     viewport: { width: 1280, height: 900 },
     offline: true,
     locale: "en-GB",
+    reducedMotion: "reduce", // nothing is dropped on a page that moves
     ...options,
   });
   const page = await context.newPage();
@@ -73,3 +74,14 @@ export const unnamedControls = (page) =>
       )
       .map((one) => one.outerHTML.slice(0, 80)),
   );
+
+// Drops files and folders of the disk on the page, as a person does.
+export async function dropFiles(page, ...files) {
+  const session = await page.context().newCDPSession(page);
+  const at = { x: 200, y: 200 };
+  const data = { items: [], files, dragOperationsMask: 1 };
+  for (const type of ["dragEnter", "dragOver", "drop"]) {
+    await session.send("Input.dispatchDragEvent", { type, ...at, data });
+  }
+  await session.detach();
+}

@@ -13,6 +13,14 @@ import {
   residua,
   temporaryFolder,
 } from "./release.js";
+import {
+  answerOf,
+  numbersOf,
+  programRows,
+  randomQuestion,
+  show,
+  shownRows,
+} from "./reader_page.js";
 
 let browser;
 let release;
@@ -24,34 +32,6 @@ after(() => browser.close());
 
 const index = () => join(release, "index.html");
 const measurements = () => join(release, "measurements.parquet");
-
-// Goes to another view of an open page.
-async function show(page, parts) {
-  const hash = `#${new URLSearchParams(parts)}`;
-  await page.evaluate((to) => (location.hash = to), hash);
-  await page.waitForFunction(() => document.querySelector("#tables .picture")?.children.length > 0);
-}
-
-// The numbers of the table that is shown, with all digits.
-const shownRows = (page) =>
-  page.$$eval("#tables .numbers tbody tr", (rows) =>
-    rows.map((row) => [
-      ...[...row.querySelectorAll("[dir=auto]")].map((cell) => cell.textContent),
-      ...[...row.querySelectorAll("[data-value]")].map((cell) => Number(cell.dataset.value)),
-    ]),
-  );
-
-function programRows(table, ...flags) {
-  const folder = join(temporaryFolder(), "tables");
-  residua("tables", measurements(), "--table", table, "--digits", "full", "-o", folder, ...flags);
-  const [head, ...rows] = parseCsv(readText(folder, `${table.replaceAll(",", "_x_")}.csv`));
-  // Without the columns of levels and bounds, which the page does not show.
-  const isLabel = head.slice(0, -4).map((name) => !/_(level|lower|upper)$/.test(name));
-  return rows.map((row) => [
-    ...row.slice(0, -4).filter((_, k) => isLabel[k]),
-    ...row.slice(-4).map(Number),
-  ]);
-}
 
 test("opens from the disk without a network, and nothing complains", async () => {
   const { page, problems, close } = await openPage(browser, index());
@@ -86,7 +66,7 @@ test("every kind of chart shows the numbers of the program's tables", async () =
     const more = page.getByRole("button", { name: /^Show all/ });
     if (await more.count()) await more.click();
     assert.equal(await page.getAttribute("#tables svg.plot", "data-kind"), kind);
-    const want = programRows(table.join(","), ...flags);
+    const want = programRows(measurements(), table.join(","), ...flags);
     assert.deepEqual(await shownRows(page), want, table.join(" x "));
     const count = await page.$$eval(
       "#tables svg.plot",
@@ -125,7 +105,7 @@ test("every kind of chart shows the numbers of the program's tables", async () =
 
 test("the levels of a hierarchy are its groups, with the program's numbers", async () => {
   const { page, close } = await openPage(browser, index());
-  const all = new Map(programRows("district").map((row) => [row[0], row]));
+  const all = new Map(programRows(measurements(), "district").map((row) => [row[0], row]));
   for (const [level, names] of [
     ["0", ["N1", "N2", "S1", "S2", "W 1"]],
     ["1", ["north", "south", "far west"]],
@@ -137,37 +117,6 @@ test("the levels of a hierarchy are its groups, with the program's numbers", asy
   }
   await close();
 });
-
-const kTerms = {
-  age: (random) => {
-    const from = random(60);
-    return [`${from}..${from + random(60 - from)}`, `<=${random(60)}`, "..17"][random(3)];
-  },
-  sex: (random) => ["female", "male"][random(2)],
-  district: (random) => ["N1", "north|S2", "east", '"W 1"|S1', '"far west"'][random(5)],
-  income: (random) => ["..20000", "5000..40000", "40000..", '"(5000, 10000]"'][random(4)],
-  day: (random) => ["2024-03", "2024-01..2024-06", "2024-11.."][random(3)],
-  level: (random) => ["low", "null", "low|high"][random(3)],
-};
-
-function randomQuestion(random) {
-  const names = Object.keys(kTerms).filter(() => random(2) === 0);
-  return names
-    .slice(0, 3)
-    .map((name) => `${name}=${kTerms[name](random)}`)
-    .join(" ");
-}
-
-const answerOf = (page, which) =>
-  page.$$eval(`[data-answer=${which}] [data-value]`, (cells) =>
-    cells.map((cell) => Number(cell.dataset.value)),
-  );
-const numbersOf = ({ estimate, std_dev, ci_lower, ci_upper }) => [
-  estimate,
-  std_dev,
-  ci_lower,
-  ci_upper,
-];
 
 test("a hundred random questions have the program's answers to the last digit", async () => {
   const random = randomNumbers(11);
@@ -345,7 +294,7 @@ test("tables that do not fit are left out, and named", async () => {
   assert.ok(left_out.length > 0 && left_out[0].startsWith("age x "));
   assert.ok(statSync(output).size <= bytes);
   const { page, problems, close } = await openPage(browser, output);
-  assert.ok((await page.textContent("#overview .warning")).includes(left_out[0]));
+  assert.ok((await page.textContent("#overview .file-box")).includes(left_out[0]));
   await show(page, { table: "age" });
   assert.equal((await shownRows(page)).length, 60);
   assert.deepEqual(problems, []);
@@ -368,7 +317,7 @@ test("a release of 21 million cells opens", async () => {
   residua("page", file("measurements.parquet"), "-o", file("page.html"));
   assert.ok(statSync(file("page.html")).size <= 20e6);
   const { page, problems, close } = await openPage(browser, file("page.html"));
-  assert.match(await page.textContent("#overview .warning"), /a x b x c/);
+  assert.match(await page.textContent("#overview .file-box"), /a x b x c/);
   await page.evaluate(() => (location.hash = "#question=a%3D3..40+b%3D7"));
   await page.waitForSelector("[data-answer=first]");
   const [answer] = JSON.parse(
@@ -437,7 +386,7 @@ test("numbers and pictures are downloaded as files of their own", async () => {
   assert.equal(csvName, "district.csv");
   const [head, ...rows] = parseCsv(csv.toString());
   assert.deepEqual(head, ["district", "estimate", "std_dev", "ci_lower", "ci_upper"]);
-  const want = programRows("district").slice(0, 5);
+  const want = programRows(measurements(), "district").slice(0, 5);
   assert.deepEqual(
     rows.map((row) => [row[0], ...row.slice(1).map(Number)]),
     want,
