@@ -10,6 +10,7 @@
 #include "residua/data/duckdb_connection.h"
 #include "residua/data/null_values.h"
 #include "residua/data/value_encoder.h"
+#include "residua/measure/encoded_table.h"
 
 namespace residua {
 

@@ -36,8 +36,7 @@ enum class TableDigits { kSupported, kFull };
 // A table with an attribute whose mean is asked has one row per answer along the others, which are
 // the columns: `estimates` counts the rows that have a number, and `means` has the rest.
 struct PublishedTable {
-  AttributeSet attributes;                 // of the columns
-  std::optional<AttributeSet> named = {};  // the table's, where it has others than these
+  AttributeSet attributes;  // of the columns
   std::span<const double> estimates = {};
   std::span<const double> std_devs = {};  // one an estimate, or a single one for all
   // The interval is estimate +- (interval_factor * std_dev + widening).
@@ -45,6 +44,7 @@ struct PublishedTable {
   double widening = 0;
   int64_t first = 0;
   const MeanColumns* means = nullptr;
+  std::optional<AttributeSet> named = {};  // the table's, where it has others than these
 
   const AttributeSet& table() const { return named ? *named : attributes; }
 };

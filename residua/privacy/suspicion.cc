@@ -41,7 +41,7 @@ std::string OneIn(double delta) {
   // Two digits, rounded down.
   const double unit = of < 100 ? 1 : std::pow(10, std::floor(std::log10(of)) - 1);
   std::string digits = fmt::format("{:.0f}", std::max(1.0, std::floor(of / unit) * unit));
-  for (size_t k = digits.size(); k > 3; k -= 3) digits.insert(k - 3, ",");
+  for (size_t k = digits.size(); k > 3; k -= 3) digits.insert(k - 3, 1, ',');
   return "1 in " + digits;
 }
 
