@@ -22,7 +22,8 @@ set(residua_public_headers
   select/select.h select/select_after.h select/solvers/noise_solution.h
   noise/bit_source.h noise/secure_bits.h
   measure/counted_rows.h measure/counting_options.h measure/encoded_table.h measure/measure.h measure/measured_sets.h measure/measurements.h
-  reconstruct/answer_kind.h reconstruct/estimate.h reconstruct/loaded_table.h reconstruct/nonnegative_tables.h
+  reconstruct/answer_kind.h reconstruct/estimate.h reconstruct/loaded_table.h reconstruct/mean_estimate.h
+  reconstruct/nonnegative_tables.h
   reconstruct/product_query.h reconstruct/query_answer.h reconstruct/residual_index.h reconstruct/table_answers.h
   reconstruct/simultaneous.h reconstruct/table_batches.h reconstruct/table_reconstruction.h reconstruct/whole_counts.h
   text/budget_text.h text/choice_text.h text/domain_text.h text/question_text.h text/workload_text.h

@@ -12,7 +12,7 @@
 #include "python/binding/bindings.h"
 #include "residua/base/error.h"
 #include "residua/base/number_text.h"
-#include "residua/data/push_down.h"
+#include "residua/data/push_down_check.h"
 #include "residua/files/spec.h"
 #include "residua/model/symmetry.h"
 #include "residua/text/choice_text.h"

@@ -281,21 +281,6 @@ void CheckSource(const DataSource& source, const Domain& domain, const Protectio
 
 }  // namespace
 
-void CheckPushDown(const std::string& database, const Domain& domain,
-                   const Protection& protection) {
-  if (!IsDatabaseUrl(database)) {
-    Fail(ErrorKind::kBadInput,
-         "only databases that are read through a driver count rows themselves, postgresql://... "
-         "and sqlite:...; leave push_down out");
-  }
-  if (!protection.identifier.empty()) {
-    Fail(ErrorKind::kBadInput,
-         "a database cannot choose the rows of an identifier at random; leave push_down out, or "
-         "protect rows");
-  }
-  JointCounts::NumCells(domain);
-}
-
 CountedResult CountWhereTheyAre(const DataSource& source, const Domain& domain,
                                 const Protection& protection, std::vector<AttributeSet> sets,
                                 const CountingOptions& options, const RowProgress& on_rows) {

@@ -5,6 +5,7 @@
 
 #include "residua/base/error.h"
 #include "residua/data/data_source.h"
+#include "residua/data/push_down_check.h"
 
 namespace residua {
 
@@ -12,12 +13,6 @@ namespace residua {
 // finds the cells of every row (cell_sql.h) and counts the rows of each combination of cells; what
 // comes back is a number for each combination that a row has, and how many rows have it. These are
 // true counts: they go into JointCounts as they come, and nowhere else.
-
-// Error{kBadInput} or Error{kTooLarge} if rows of the `database` cannot be counted so. By public
-// facts alone: the kind of database, the domain and what is protected. With an identifier they
-// cannot: which rows of a person count is drawn at random, from bits that a database does not have.
-// The types of its columns, which the database tells when it is asked, may forbid it as well.
-void CheckPushDown(const std::string& database, const Domain& domain, const Protection& protection);
 
 // Counts the rows of `source`, whose `push_down` is set, for `sets`. The report is that of reading
 // the rows; errors name no row and no value. Error{kBadInput} names a column with a value that the

@@ -6,7 +6,7 @@
 
 #include "residua/base/threads.h"
 #include "residua/data/mass_drop.h"
-#include "residua/data/push_down.h"
+#include "residua/data/push_down_check.h"
 #include "residua/draft/release_cost.h"
 #include "residua/measure/measure.h"
 #include "residua/select/select.h"

@@ -7,7 +7,7 @@
 #include "residua/basis/query_matrix.h"
 #include "residua/data/database_url.h"
 #include "residua/data/null_values.h"
-#include "residua/data/push_down.h"
+#include "residua/data/push_down_check.h"
 #include "residua/files/file.h"
 #include "residua/files/matrix_file.h"
 #include "residua/files/nesting.h"

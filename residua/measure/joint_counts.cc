@@ -6,6 +6,7 @@
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
 #include "residua/measure/counted_cells.h"
+#include "residua/measure/joint_cells.h"
 #include "residua/measure/slab_cut.h"
 #include "residua/measure/sum_down.h"
 
@@ -20,31 +21,11 @@ AttributeSet AllAttributes(const Domain& domain) {
 
 }  // namespace
 
-int64_t JointCounts::NumCells(const Domain& domain) {
-  int64_t num_cells = 1;
-  for (const Attribute& attribute : domain.attributes()) {
-    if (MeanOf(attribute) != nullptr) {
-      Fail(ErrorKind::kBadInput,
-           "attribute '{}' is asked for its mean, and sums are not made where the rows are; leave "
-           "it out, or let the rows be read",
-           attribute.name);
-    }
-    if (attribute.size > kMaxCells / num_cells) {
-      Fail(ErrorKind::kTooLarge,
-           "all attributes together have more than {} cells, the most that can be counted where "
-           "the rows are; leave attributes out, or give them fewer cells",
-           kMaxCells);
-    }
-    num_cells *= attribute.size;
-  }
-  return num_cells;
-}
-
 JointCounts::JointCounts(const Domain& domain, std::vector<AttributeSet> sets,
                          const CountingOptions& options)
     : domain_(domain),
       rows_(domain, std::move(sets), options),
-      counters_(static_cast<size_t>(NumCells(domain)), 0) {
+      counters_(static_cast<size_t>(NumJointCells(domain)), 0) {
   if (!rows_.holds_rows() && SplitBySize(domain_, rows_.sets(), options).in_slabs.empty()) return;
   Fail(ErrorKind::kTooLarge,
        "the counters of all tables do not fit the memory for counting; ask for fewer tables");

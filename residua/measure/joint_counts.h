@@ -13,12 +13,6 @@ namespace residua {
 // As private as a TrueMarginal: it gives nothing away but CountedRows, which is measured.
 class JointCounts {
  public:
-  // One counter for each takes 8 MiB, and so many numbers are soon sent.
-  static constexpr int64_t kMaxCells = int64_t{1} << 20;
-  // The number of cells; Error{kTooLarge} beyond kMaxCells, Error{kBadInput} for an attribute whose
-  // mean is asked: its rows have numbers, not cells.
-  static int64_t NumCells(const Domain& domain);
-
   // Error{kTooLarge} for what cannot be counted so, whatever the rows: also if CountedRows would
   // hold rows. The domain must outlive this.
   JointCounts(const Domain& domain, std::vector<AttributeSet> sets, const CountingOptions& options);

@@ -35,7 +35,7 @@ int DecimalsOf(const Rational& value) {
 
 int64_t InUnits(const Rational& value, int decimals) {
   const Rational units = value * PowerOfTen(decimals);
-  if (abs(units) >= PowerOfTen(kMaxDecimals)) {
+  if (units >= PowerOfTen(kMaxDecimals) || -units >= PowerOfTen(kMaxDecimals)) {
     Fail(ErrorKind::kBadInput,
          "has the number {} in steps of 10^-{}, which has more than {} digits", ToString(value),
          decimals, kMaxDecimals);

@@ -16,7 +16,9 @@ import sys
 import tempfile
 
 residua, library = (os.path.abspath(argument) for argument in sys.argv[1:3])
-NOISY = {"estimate", "ci_lower", "ci_upper"}
+NOISY = {"estimate", "ci_lower", "ci_upper", "sum", "sum_ci_lower", "sum_ci_upper"}
+# What follows from noisy numbers: also whether there is a mean, its error and its decimals.
+MEANS = {"mean", "mean_std_dev", "mean_ci_lower", "mean_ci_upper", "mean_note"}
 # Digests are as noisy as what they cover; the identity of the ledger is random.
 DIGESTS = "('residua_row_groups', 'residua_seal', 'residua_data')"
 
@@ -48,7 +50,7 @@ class DuckDb:
 def structure_of_parquet(duckdb, path):
     columns = list(csv.reader(duckdb.rows(f"SELECT column_name FROM (DESCRIBE FROM '{path}')").splitlines()))
     shown = [f'"{name}" IS NULL' if name in ("value", "wide_value") else f'"{name}"'
-             for (name,) in columns if name not in NOISY]
+             for (name,) in columns if name not in NOISY | MEANS]
     return [duckdb.rows(f"SELECT name, type, num_children, logical_type, repetition_type FROM parquet_schema('{path}')"),
             duckdb.rows(f"SELECT decode(key), CASE WHEN decode(key) IN {DIGESTS} THEN octet_length(value)::VARCHAR "
                         f"ELSE decode(value) END FROM parquet_kv_metadata('{path}')"),
@@ -63,8 +65,9 @@ def structure_of_parquet(duckdb, path):
 def structure_of_csv(path):
     with open(path, encoding="utf-8", newline="") as file:
         header, *rows = csv.reader(file)
-    kept = [k for k, name in enumerate(header) if name not in NOISY]
-    decimals = [[len(row[k].partition(".")[2]) for k in range(len(row)) if k not in kept] for row in rows]
+    kept = [k for k, name in enumerate(header) if name not in NOISY | MEANS]
+    noisy = [k for k, name in enumerate(header) if name in NOISY]
+    decimals = [[len(row[k].partition(".")[2]) for k in noisy] for row in rows]
     return [header, decimals] + [[len(row)] + [row[k] for k in kept] for row in rows]
 
 
@@ -76,6 +79,9 @@ def structure_of_page(path):
     payload = gzip.decompress(base64.b64decode(packed))
     length = int.from_bytes(payload[:4], "little")
     header = json.loads(payload[4:4 + length])
+    # The seal of the measurement file beside it, which covers its digests.
+    with open(os.path.join(os.path.dirname(path), "measurements.parquet"), "rb") as file:
+        assert len(header["seal"]) == 71 and header.pop("seal").encode() in file.read()
     widths = [item.pop() for item in header["sets"]]
     assert mark and all(1 <= width <= 16 for width in widths)
     return [before, after, header]
@@ -131,7 +137,9 @@ def width_change(plan):
 def spec_of(attributes, queries, marginals, privacy):
     text = f'[data]\nsource = "people.csv"\n[privacy]\n{privacy}\n[workload]\nmarginals = "{marginals}"\n'
     for name, size in attributes.items():
-        text += f'[attributes.{name}]\nsize = {size}\nqueries = "{queries.get(name, "identity")}"\n'
+        kind = queries.get(name, "identity")
+        cells = f"integers = [0, {size - 1}]" if kind == "mean" else f"size = {size}"
+        text += f'[attributes.{name}]\n{cells}\nqueries = "{kind}"\n'
     return text
 
 
@@ -145,11 +153,13 @@ num_releases = 0
 for attributes, queries, marginals, privacy, tables in [
         (BINARY, {}, "<=3", RHO, "csv"),
         (BINARY, {}, "<=3", RHO + '\nneighbours = "replace-one"', "parquet"),
+        (MIXED, {"a": "mean", "d": "mean"}, "<=3", RHO, "csv"),
+        (MIXED, {"d": "mean"}, "<=3", RHO, "parquet"),
         (MIXED, PREFIXES, "<=4", RHO, "parquet")]:
     spec = spec_of(attributes, queries, marginals, privacy)
     first = release(duckdb, spec, attributes, 0, tables)
     num_rows = {1, 599, 600, 601, 20000}
-    if queries:
+    if "prefix" in queries.values():
         change = width_change(json.loads(first["out/plan.json"]))
         assert 100 < change < 100000, change
         num_rows |= {740, 741, change - 1, change}

@@ -8,6 +8,7 @@
 
 #include "residua/base/error.h"
 #include "residua/measure/counting.h"
+#include "residua/measure/joint_cells.h"
 #include "residua/measure/true_counts.h"
 #include "tests/measure/random_table.h"
 
@@ -63,11 +64,11 @@ TEST(JointCounts, WithoutRows) {
 }
 
 TEST(JointCounts, RefusesWhatIsTooLarge) {
-  EXPECT_EQ(JointCounts::NumCells(DomainOfSizes({1024, 1024})), JointCounts::kMaxCells);
+  EXPECT_EQ(NumJointCells(DomainOfSizes({1024, 1024})), kMaxJointCells);
   const int64_t most = std::numeric_limits<int64_t>::max();
   for (const auto& sizes :
        {std::vector<int64_t>{1024, 1025}, {1 << 20, 2}, {3, 1 << 20, 1 << 20}}) {
-    EXPECT_THROW(JointCounts::NumCells(DomainOfSizes(sizes)), Error);
+    EXPECT_THROW(NumJointCells(DomainOfSizes(sizes)), Error);
   }
   const Domain domain = DomainOfSizes({2});
   JointCounts joint(domain, {{0}}, {});

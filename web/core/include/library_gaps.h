@@ -33,6 +33,21 @@ bool all_of(const Range& range, Predicate predicate) {
   return std::all_of(std::begin(range), std::end(range), predicate);
 }
 
+template <typename Range, typename Predicate>
+bool any_of(const Range& range, Predicate predicate) {
+  return std::any_of(std::begin(range), std::end(range), predicate);
+}
+
+template <typename Range, typename Predicate>
+auto count_if(const Range& range, Predicate predicate) {
+  return std::count_if(std::begin(range), std::end(range), predicate);
+}
+
+template <typename Range, typename Value>
+auto find(const Range& range, const Value& value) {
+  return std::find(std::begin(range), std::end(range), value);
+}
+
 }  // namespace ranges
 
 template <typename To, typename From>
