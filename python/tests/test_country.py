@@ -52,7 +52,7 @@ def truth(country):
 def check_against(truth, read):
     """`read` gives the estimates and standard deviations of a table. 102,144 answers within 6.5
     standard deviations, but with a probability of 1e-5; and as far from the truth, in the mean, as
-    they say: 50,400 tracts' cells make the root mean square 1 within 0.02."""
+    they say: 50,400 tracts' cells make the root mean square 1 within 0.05."""
     for names in ((), ("age",), ("sex", "race"), NAMES):
         gone = tuple(k + 1 for k, name in enumerate(NAMES) if name not in names)
         estimate, std_dev = read(("geography", *names))
