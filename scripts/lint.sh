@@ -33,7 +33,7 @@ sys.exit(bad > 0)
 PYTHON
 
 # A room of more files than these has more than about twenty nouns.
-crowded=$(git ls-files 'residua/*/*' | cut -d/ -f2 | sort | uniq -c | awk '$1 > 45 {print "residua/" $2 "/ has " $1 " files; at most 45"}')
+crowded=$(git ls-files 'residua/*/*' | xargs -n1 dirname | sort | uniq -c | awk '$1 > 45 {print $2 "/ has " $1 " files; at most 45"}')
 # What draft_spec.cc and summary.cc write are files for people who use the command line.
 flags=$(git ls-files 'residua/*.cc' | grep -vE '^residua/(draft/draft_spec|release/summary).cc$' | xargs grep -nE \
   '"[^"]*(--[a-z]+|residua (plan|measure|release|ledger|tables|query|init|check|verify))[^"]*"' |

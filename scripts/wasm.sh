@@ -15,11 +15,11 @@ mapfile -t core_sources < <(git ls-files --cached --others --exclude-standard \
   residua/noise/{discrete_gaussian_variance,variance_limits}.cc residua/files/{plan_file,format_version,nesting}.cc |
   grep -vE '^residua/base/(openssl|memory|nameless_file)\.cc$')
 planner_sources=(web/core/planner_core.cc residua/files/{spec,matrix_file}.cc
-  residua/data/{database_url,null_values,push_down_check}.cc residua/measure/joint_cells.cc residua/draft/edit_spec.cc
+  residua/data/{database_url,null_values,push_down_check}.cc residua/measure/remote/joint_cells.cc residua/draft/edit_spec.cc
   residua/release/{expected_errors,privacy_facts,published_errors,warnings}.cc
   cli/{guarantee_report,plan_report,words}.cc)
 reader_sources=(web/core/{reader_core,page_release}.cc residua/measure/measured_sets.cc
-  residua/files/{measurement_layout,measurement_rows,packed_integers,parquet_reader,thrift}.cc)
+  residua/files/{measurement_layout,measurement_rows}.cc residua/files/parquet/{packed_integers,parquet_reader,thrift}.cc)
 sources=("${core_sources[@]}" "${reader_sources[@]}" "${planner_sources[@]}")
 mapfile -t headers < <(git ls-files --cached --others --exclude-standard \
   'residua/base/*.h' 'residua/model/*.h' 'residua/basis/*.h' 'residua/privacy/*.h' 'residua/select/*.h' \

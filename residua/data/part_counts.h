@@ -6,7 +6,7 @@
 #include <string>
 
 #include "residua/data/data_source.h"
-#include "residua/measure/partial_counts.h"
+#include "residua/measure/remote/partial_counts.h"
 
 namespace residua {
 

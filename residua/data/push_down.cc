@@ -18,7 +18,7 @@
 #include "residua/data/duckdb_connection.h"
 #include "residua/data/relation.h"
 #include "residua/data/row_layout.h"
-#include "residua/measure/joint_counts.h"
+#include "residua/measure/remote/joint_counts.h"
 
 namespace residua {
 namespace {

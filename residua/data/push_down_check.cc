@@ -2,7 +2,7 @@
 
 #include "residua/base/error.h"
 #include "residua/data/database_url.h"
-#include "residua/measure/joint_cells.h"
+#include "residua/measure/remote/joint_cells.h"
 
 namespace residua {
 

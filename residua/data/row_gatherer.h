@@ -11,7 +11,7 @@
 #include "residua/data/null_values.h"
 #include "residua/data/row_layout.h"
 #include "residua/measure/encoded_table.h"
-#include "residua/measure/sealed_bytes.h"
+#include "residua/measure/remote/sealed_bytes.h"
 #include "residua/noise/bit_source.h"
 
 namespace residua {

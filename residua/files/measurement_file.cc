@@ -13,8 +13,8 @@
 #include "residua/files/format_version.h"
 #include "residua/files/measurement_layout.h"
 #include "residua/files/measurement_rows.h"
-#include "residua/files/parquet_columns.h"
-#include "residua/files/parquet_reader.h"
+#include "residua/files/parquet/parquet_columns.h"
+#include "residua/files/parquet/parquet_reader.h"
 #include "residua/measure/measure.h"
 
 namespace residua {

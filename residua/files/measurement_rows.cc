@@ -6,9 +6,9 @@
 
 #include "residua/base/error.h"
 #include "residua/files/digest.h"
-#include "residua/files/packed_integers.h"
-#include "residua/files/parquet_columns.h"
-#include "residua/files/parquet_reader.h"
+#include "residua/files/parquet/packed_integers.h"
+#include "residua/files/parquet/parquet_columns.h"
+#include "residua/files/parquet/parquet_reader.h"
 #include "residua/measure/measurements.h"
 #include "residua/select/plan_errors.h"
 

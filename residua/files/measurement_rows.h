@@ -6,7 +6,7 @@
 #include <string>
 
 #include "residua/files/measurement_layout.h"
-#include "residua/files/parquet_reader.h"
+#include "residua/files/parquet/parquet_reader.h"
 #include "residua/reconstruct/residual_index.h"
 
 namespace residua {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "residua/files/parquet_columns.h"
+#include "residua/files/parquet/parquet_columns.h"
 #include "residua/files/table_files.h"
 
 namespace residua {

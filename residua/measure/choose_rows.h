@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "residua/measure/encoded_table.h"
-#include "residua/measure/sealed_bytes.h"
+#include "residua/measure/remote/sealed_bytes.h"
 #include "residua/noise/bit_source.h"
 
 namespace residua {

@@ -1,4 +1,4 @@
-#include "residua/files/packed_integers.h"
+#include "residua/files/parquet/packed_integers.h"
 
 #include <gtest/gtest.h>
 

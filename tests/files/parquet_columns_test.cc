@@ -1,12 +1,12 @@
 // Files of every shape, read back with DuckDB and compared with the rows written out one by one.
-#include "residua/files/parquet_columns.h"
+#include "residua/files/parquet/parquet_columns.h"
 
 #include <cstring>
 #include <optional>
 #include <random>
 
 #include "residua/base/error.h"
-#include "residua/files/parquet_reader.h"
+#include "residua/files/parquet/parquet_reader.h"
 #include "tests/fixtures/folder_test.h"
 
 namespace residua {

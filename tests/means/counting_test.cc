@@ -4,7 +4,7 @@
 
 #include "residua/base/error.h"
 #include "residua/measure/counting.h"
-#include "residua/measure/partial_counts.h"
+#include "residua/measure/remote/partial_counts.h"
 #include "residua/measure/split_rows.h"
 #include "residua/measure/true_counts.h"
 #include "tests/means/number_rows.h"

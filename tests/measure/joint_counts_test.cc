@@ -1,4 +1,4 @@
-#include "residua/measure/joint_counts.h"
+#include "residua/measure/remote/joint_counts.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "residua/base/error.h"
 #include "residua/measure/counting.h"
-#include "residua/measure/joint_cells.h"
+#include "residua/measure/remote/joint_cells.h"
 #include "residua/measure/true_counts.h"
 #include "tests/measure/random_table.h"
 

@@ -6,8 +6,8 @@
 
 #include "residua/base/error.h"
 #include "residua/files/measurement_layout.h"
-#include "residua/files/parquet_columns.h"
-#include "residua/files/parquet_reader.h"
+#include "residua/files/parquet/parquet_columns.h"
+#include "residua/files/parquet/parquet_reader.h"
 #include "residua/measure/measured_sets.h"
 #include "residua/select/plan_errors.h"
 

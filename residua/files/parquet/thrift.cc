@@ -1,4 +1,4 @@
-#include "residua/files/thrift.h"
+#include "residua/files/parquet/thrift.h"
 
 namespace residua {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "residua/measure/counted_rows.h"
-#include "residua/measure/sealed_bytes.h"
+#include "residua/measure/remote/sealed_bytes.h"
 #include "residua/measure/table_counters.h"
 
 namespace residua {

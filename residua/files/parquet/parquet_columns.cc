@@ -1,4 +1,4 @@
-#include "residua/files/parquet_columns.h"
+#include "residua/files/parquet/parquet_columns.h"
 
 #include <algorithm>
 #include <bit>
@@ -8,9 +8,9 @@
 
 #include "residua/base/error.h"
 #include "residua/base/version.h"
-#include "residua/files/packed_integers.h"
-#include "residua/files/parquet_reader.h"
-#include "residua/files/thrift.h"
+#include "residua/files/parquet/packed_integers.h"
+#include "residua/files/parquet/parquet_reader.h"
+#include "residua/files/parquet/thrift.h"
 
 namespace residua {
 namespace {

@@ -1,4 +1,4 @@
-#include "residua/measure/joint_cells.h"
+#include "residua/measure/remote/joint_cells.h"
 
 #include "residua/base/error.h"
 

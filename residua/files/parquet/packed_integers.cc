@@ -1,4 +1,4 @@
-#include "residua/files/packed_integers.h"
+#include "residua/files/parquet/packed_integers.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "residua/base/int128.h"
-#include "residua/files/thrift.h"
+#include "residua/files/parquet/thrift.h"
 
 namespace residua {
 namespace {

@@ -1,4 +1,4 @@
-#include "residua/measure/joint_counts.h"
+#include "residua/measure/remote/joint_counts.h"
 
 #include <numeric>
 #include <utility>
@@ -6,7 +6,7 @@
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
 #include "residua/measure/counted_cells.h"
-#include "residua/measure/joint_cells.h"
+#include "residua/measure/remote/joint_cells.h"
 #include "residua/measure/slab_cut.h"
 #include "residua/measure/sum_down.h"
 

@@ -1,12 +1,12 @@
-#include "residua/files/parquet_reader.h"
+#include "residua/files/parquet/parquet_reader.h"
 
 #include <algorithm>
 #include <limits>
 
 #include "residua/base/error.h"
 #include "residua/files/digest.h"
-#include "residua/files/parquet_columns.h"
-#include "residua/files/thrift.h"
+#include "residua/files/parquet/parquet_columns.h"
+#include "residua/files/parquet/thrift.h"
 
 namespace residua {
 namespace {

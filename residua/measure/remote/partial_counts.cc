@@ -1,4 +1,4 @@
-#include "residua/measure/partial_counts.h"
+#include "residua/measure/remote/partial_counts.h"
 
 #include <fmt/format.h>
 

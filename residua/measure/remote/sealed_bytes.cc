@@ -1,4 +1,4 @@
-#include "residua/measure/sealed_bytes.h"
+#include "residua/measure/remote/sealed_bytes.h"
 
 #include <openssl/core_names.h>
 #include <openssl/evp.h>
