@@ -19,8 +19,12 @@ from residua._residua import InputError
 Array = npt.NDArray[np.float64]
 
 
-def plain(item: Any) -> Any:
-    """Numbers, texts, lists and dictionaries become Python's own, at every depth; fractions,
+# More than any argument may have: the binding refuses what is deeper, and what holds itself.
+_MOST_LEVELS = 100
+
+
+def plain(item: Any, levels: int = _MOST_LEVELS) -> Any:
+    """Numbers, texts, lists and dictionaries become Python's own, as deep as `levels`; fractions,
     decimals and dates become texts. Anything else stays, and the binding refuses it by name."""
     if isinstance(item, bool | np.bool_):
         return bool(item)
@@ -32,14 +36,16 @@ def plain(item: Any) -> Any:
         return str(item)
     if isinstance(item, numbers.Real):
         return float(item)
+    if levels == 0:
+        return item
     if isinstance(item, Mapping):
-        return {_name(key): plain(inner) for key, inner in item.items()}
+        return {_name(key): plain(inner, levels - 1) for key, inner in item.items()}
     if isinstance(item, Sequence) and not isinstance(item, bytes | bytearray | memoryview):
-        return [plain(inner) for inner in item]
+        return [plain(inner, levels - 1) for inner in item]
     if isinstance(item, np.ndarray):
-        return [plain(inner) for inner in np.atleast_1d(item)]
+        return [plain(inner, levels - 1) for inner in np.atleast_1d(item)]
     if hasattr(item, "tolist") and not isinstance(item, np.generic):
-        return plain(item.tolist())
+        return plain(item.tolist(), levels - 1)
     return item
 
 

@@ -359,7 +359,8 @@ class Release:
     def _ends(self, name: str) -> tuple[float, float]:
         for attribute in self._plan._attributes:
             if attribute["name"] == name and "mean" in attribute:
-                return attribute["mean"]
+                low, high = attribute["mean"]
+                return float(low), float(high)
         self._plan._ordered_set((name,))  # refuses an unknown name
         raise _residua.InputError(f"'{name}' was counted, and has neither a sum nor a mean")
 
@@ -462,8 +463,9 @@ class Release:
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder, "release.parquet")
             self.save(file)
-            told = self._release.page(file, output, spec._spec if spec else None, most, level)
-        *told, num_means = told
+            *told, num_means = self._release.page(
+                file, output, spec._spec if spec else None, most, level
+            )
         page = Page(output, *told)
         all_tables = len(page.left_out) + page.num_tables
         if num_means > 0:
