@@ -322,7 +322,7 @@ def holds_itself():
         (lambda: rs.Spec(rs.Domain(a=rs.integers(0, 1, hierarchy={"x": [[0], 1]}))), "domain['a'].hierarchy['x']: expected"),
         (lambda: rs.Spec(rs.Domain(a=rs.integers(0, 1, hierarchy={"x": 5}))), "domain['a'].hierarchy['x']: expected a list"),
         (lambda: rs.Spec(rs.Domain(a=rs.integers(0, 1, hierarchy={"x": [0, 1], "y": {}}))), "domain['a'].hierarchy['y'] is empty; list values, or leave the group out"),
-        (lambda: rs.Spec(rs.Domain(a=rs.integers(0, 1, hierarchy=holds_itself()))), "['y'] is more than 64 levels deep; use fewer levels, and let no group hold itself"),
+        (lambda: rs.Spec(rs.Domain(a=rs.integers(0, 1, hierarchy=holds_itself()))), "domain['a'].hierarchy['z']" + "['y']" * 64 + " is more than 64 levels deep; use fewer levels, and let no group hold itself"),
         (lambda: rs.Spec(rs.Domain(a=rs.integers(0, 1, hierarchy={"x": [0, 1], "y": []}))), "domain['a'].hierarchy['y'] is empty; list values, or leave the group out"),
         (lambda: rs.Spec(rs.Domain(a=rs.integers(0, 1, hierarchy={"x": {0, 1}}))), "domain['a'].hierarchy['x']: expected a list"),
         (lambda: rs.Spec(rs.Domain(a=rs.integers(0, 1, hierarchy=[[0, 1]]))), "domain['a'].hierarchy: expected a dictionary"),
