@@ -74,8 +74,9 @@ ReleaseSize SizeOfRelease(const Plan& plan, double num_rows, double num_identifi
     size.largest_answers = std::max(size.largest_answers, whole);
     size.num_answers += table.num_tables * table.num_answers;
   }
-  size.num_counted = static_cast<double>(PlanCounting(plan.domain, split.whole, 1000000).size() +
-                                         split.in_slabs.size());
+  const std::vector<CountedTable> counted = PlanCounting(plan.domain, split.whole, 1000000);
+  size.num_counted = static_cast<double>(AdditionsPerRow(plan.domain, counted)) +
+                     static_cast<double>(split.in_slabs.size());
   return size;
 }
 
