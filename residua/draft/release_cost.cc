@@ -9,6 +9,7 @@
 #include "residua/measure/encoded_table.h"
 #include "residua/measure/measure.h"
 #include "residua/measure/slab_cut.h"
+#include "residua/measure/sliced/counting_units.h"
 #include "residua/select/plan_errors.h"
 
 namespace residua {
@@ -77,6 +78,8 @@ ReleaseSize SizeOfRelease(const Plan& plan, double num_rows, double num_identifi
   const std::vector<CountedTable> counted = PlanCounting(plan.domain, split.whole, 1000000);
   size.num_counted = static_cast<double>(AdditionsPerRow(plan.domain, counted)) +
                      static_cast<double>(split.in_slabs.size());
+  size.sorting_bytes = static_cast<double>(
+      SortingBytes(plan.domain, counted, size.bytes_per_row > 0, Threads(0).count()));
   return size;
 }
 
@@ -95,7 +98,7 @@ double PredictMemoryBytes(const ReleaseSize& size) {
   }
   const double measuring = std::max(kBytesPerCell * size.largest_cells,
                                     std::min(kMostBytesBuffered, kBytesPerCell * size.num_cells));
-  return kBytesAtStart + rows +
+  return kBytesAtStart + rows + size.sorting_bytes +
          std::max(size.slab_bytes + measuring, kBytesPerAnswer * size.largest_answers);
 }
 

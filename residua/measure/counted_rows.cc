@@ -131,19 +131,7 @@ const std::vector<AttributeSet>& CountedRows::sets() const { return state_->sets
 bool CountedRows::holds_rows() const { return state_->holds_rows; }
 
 int64_t CountedRows::rows_per_part() const {
-  // Every part moves all counters through the caches once, and every row is read once for each
-  // table: with a quarter as many bytes of rows, the counters are a small share of the traffic.
-  constexpr int64_t kLeastBytes = int64_t{1} << 20;
-  constexpr int64_t kMostBytes = int64_t{1} << 24;
-  int64_t counter_bytes = 0;
-  for (const CountedTable& counted : state_->plan) {
-    counter_bytes += counted.num_cells * int64_t{sizeof(uint32_t)};
-  }
-  int64_t row_bytes = 0;
-  for (const Attribute& attribute : state_->domain.attributes()) row_bytes += CodeBytes(attribute);
-  const int64_t part_bytes =
-      state_->holds_rows ? kMostBytes : std::clamp(counter_bytes / 4, kLeastBytes, kMostBytes);
-  return std::max<int64_t>(part_bytes / std::max<int64_t>(row_bytes, 1), 1024);
+  return RowsPerPart(state_->domain, state_->plan, state_->holds_rows);
 }
 
 void CountedRows::Add(EncodedTable&& rows) {
