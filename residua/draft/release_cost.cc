@@ -9,6 +9,7 @@
 #include "residua/measure/encoded_table.h"
 #include "residua/measure/measure.h"
 #include "residua/measure/slab_cut.h"
+#include "residua/measure/sliced/counting_units.h"
 #include "residua/select/plan_errors.h"
 
 namespace residua {
@@ -74,8 +75,11 @@ ReleaseSize SizeOfRelease(const Plan& plan, double num_rows, double num_identifi
     size.largest_answers = std::max(size.largest_answers, whole);
     size.num_answers += table.num_tables * table.num_answers;
   }
-  size.num_counted = static_cast<double>(PlanCounting(plan.domain, split.whole, 1000000).size() +
-                                         split.in_slabs.size());
+  const std::vector<CountedTable> counted = PlanCounting(plan.domain, split.whole, 1000000);
+  size.num_counted = static_cast<double>(AdditionsPerRow(plan.domain, counted)) +
+                     static_cast<double>(split.in_slabs.size());
+  size.sorting_bytes = static_cast<double>(
+      SortingBytes(plan.domain, counted, size.bytes_per_row > 0, Threads(0).count()));
   return size;
 }
 
@@ -94,7 +98,7 @@ double PredictMemoryBytes(const ReleaseSize& size) {
   }
   const double measuring = std::max(kBytesPerCell * size.largest_cells,
                                     std::min(kMostBytesBuffered, kBytesPerCell * size.num_cells));
-  return kBytesAtStart + rows +
+  return kBytesAtStart + rows + size.sorting_bytes +
          std::max(size.slab_bytes + measuring, kBytesPerAnswer * size.largest_answers);
 }
 

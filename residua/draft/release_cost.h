@@ -9,7 +9,8 @@ struct ReleaseSize {
   double num_rows = 0;
   double bytes_per_row = 0;    // of the encoded table, where rows are held
   double num_identifiers = 0;  // 0 without an identifier
-  double num_counted = 0;      // tables that are counted from the rows
+  double num_counted = 0;      // additions that counting a row takes
+  double sorting_bytes = 0;    // what counting takes to sort rows
   double num_cells = 0;        // of all measured sets that are counted whole
   double largest_cells = 0;    // of one of them
   double slab_cells = 0;       // of all sets that are counted in slabs

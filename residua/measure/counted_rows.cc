@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <limits>
 #include <mutex>
 #include <utility>
@@ -15,6 +16,8 @@
 #include "residua/measure/counting_plan.h"
 #include "residua/measure/marginal_batches.h"
 #include "residua/measure/slab_cut.h"
+#include "residua/measure/sliced/counting_units.h"
+#include "residua/measure/sliced/sliced_tables.h"
 #include "residua/measure/split_rows.h"
 #include "residua/measure/table_counters.h"
 #include "residua/measure/true_slabs.h"
@@ -32,19 +35,39 @@ struct CountedRows::State {
   std::atomic<int64_t> num_rows = 0;
   // One for each table of the plan, unless the rows are held.
   std::vector<TableCounters> counters = {};
-  std::vector<std::mutex> counting = {};  // of each table, while a thread adds to its counters
+  // Which of them are counted together: a table by one thread at a time, or tables in slices.
+  std::vector<CountingUnit> units = {};
+  std::deque<std::variant<std::mutex, SlicedTables>> counting = {};
   std::atomic<size_t> next_start = 0;
+  // What threads sort rows in, while none uses it: there is never more than one for each thread.
+  std::vector<SortedRows::Memory> free_memory = {};
+  std::mutex sorting = {};
   // One for each set that is counted in slabs, unless the rows are held.
   std::vector<std::unique_ptr<TrueSlabs>> slabs = {};
   // The rows that are held.
   std::vector<EncodedTable> parts = {};
   std::mutex holding = {};
 
-  void AddNumber(int64_t more) {
+  // The number of all rows, these included.
+  int64_t AddNumber(int64_t more) {
     int64_t before = num_rows.load();
     while (!num_rows.compare_exchange_weak(before, CheckedAdd(before, more))) {
     }
     CheckRowsFit(domain, sets, CheckedAdd(before, more));
+    return CheckedAdd(before, more);
+  }
+
+  SortedRows::Memory TakeMemory() {
+    const std::lock_guard<std::mutex> lock(sorting);
+    if (free_memory.empty()) return {};
+    SortedRows::Memory memory = std::move(free_memory.back());
+    free_memory.pop_back();
+    return memory;
+  }
+
+  void GiveBack(SortedRows::Memory&& memory) {
+    const std::lock_guard<std::mutex> lock(sorting);
+    free_memory.push_back(std::move(memory));
   }
 };
 
@@ -84,7 +107,16 @@ CountedRows::CountedRows(const Domain& domain, std::vector<AttributeSet> sets,
     state_->counters.emplace_back(counted.num_cells, std::numeric_limits<uint32_t>::max() /
                                                          RowSteps(domain, counted.attributes));
   }
-  state_->counting = std::vector<std::mutex>(state_->plan.size());
+  state_->units = UnitsOf(domain, state_->plan);
+  for (const CountingUnit& unit : state_->units) {
+    if (unit.slices) {
+      state_->counting.emplace_back(
+          std::in_place_type<SlicedTables>, *unit.slices,
+          std::span(state_->counters).subspan(unit.first, unit.last - unit.first));
+    } else {
+      state_->counting.emplace_back(std::in_place_type<std::mutex>);
+    }
+  }
   for (const AttributeSet& set : state_->split.in_slabs) {
     state_->slabs.push_back(
         std::make_unique<TrueSlabs>(domain, set, *CutIntoSlabs(domain, set, options)));
@@ -99,38 +131,32 @@ const std::vector<AttributeSet>& CountedRows::sets() const { return state_->sets
 bool CountedRows::holds_rows() const { return state_->holds_rows; }
 
 int64_t CountedRows::rows_per_part() const {
-  // Every part moves all counters through the caches once, and every row is read once for each
-  // table: with an eighth as many bytes of rows, the counters are a small share of the traffic.
-  constexpr int64_t kLeastBytes = int64_t{1} << 20;
-  constexpr int64_t kMostBytes = int64_t{1} << 24;
-  int64_t counter_bytes = 0;
-  for (const CountedTable& counted : state_->plan) {
-    counter_bytes += counted.num_cells * int64_t{sizeof(uint32_t)};
-  }
-  int64_t row_bytes = 0;
-  for (const Attribute& attribute : state_->domain.attributes()) row_bytes += CodeBytes(attribute);
-  const int64_t part_bytes =
-      state_->holds_rows ? kMostBytes : std::clamp(counter_bytes / 8, kLeastBytes, kMostBytes);
-  return std::max<int64_t>(part_bytes / std::max<int64_t>(row_bytes, 1), 1024);
+  return RowsPerPart(state_->domain, state_->plan, state_->holds_rows);
 }
 
 void CountedRows::Add(EncodedTable&& rows) {
   CheckIsOfDomain(rows, state_->domain);
-  state_->AddNumber(rows.num_rows());
+  const int64_t rows_so_far = state_->AddNumber(rows.num_rows());
   if (state_->holds_rows) {
     const std::lock_guard<std::mutex> lock(state_->holding);
     state_->parts.push_back(std::move(rows));
     return;
   }
-  const std::vector<CountedTable>& plan = state_->plan;
+  const std::vector<CountingUnit>& units = state_->units;
   // Threads that add at once begin with different tables, so that they seldom wait for each other.
-  const size_t start = state_->next_start.fetch_add(plan.size() / 3 + 1);
-  for (size_t k = 0; k < plan.size(); ++k) {
+  const size_t start = state_->next_start.fetch_add(units.size() / 3 + 1);
+  SortedRows::Memory memory = state_->TakeMemory();
+  for (size_t k = 0; k < units.size(); ++k) {
     CheckNotStopped(state_->options.stop);
-    const size_t t = (start + k) % plan.size();
-    const std::lock_guard<std::mutex> lock(state_->counting[t]);
-    state_->counters[t].Add(rows, plan[t].attributes);
+    const size_t u = (start + k) % units.size();
+    if (auto* sliced = std::get_if<SlicedTables>(&state_->counting[u])) {
+      sliced->Add(rows, rows_so_far, start, state_->options.stop, &memory);
+      continue;
+    }
+    const std::lock_guard<std::mutex> lock(std::get<std::mutex>(state_->counting[u]));
+    state_->counters[units[u].first].Add(rows, state_->plan[units[u].first].attributes);
   }
+  state_->GiveBack(std::move(memory));
   for (const auto& slabs : state_->slabs) {
     CheckNotStopped(state_->options.stop);
     slabs->Add(rows);
@@ -138,9 +164,11 @@ void CountedRows::Add(EncodedTable&& rows) {
 }
 
 void CountedRows::AddAlone(std::vector<EncodedTable>&& rows) {
+  state_->free_memory.clear();
+  int64_t rows_so_far = 0;
   for (const EncodedTable& part : rows) {
     CheckIsOfDomain(part, state_->domain);
-    state_->AddNumber(part.num_rows());
+    rows_so_far = state_->AddNumber(part.num_rows());
   }
   if (state_->holds_rows) {
     for (EncodedTable& part : rows) state_->parts.push_back(std::move(part));
@@ -148,10 +176,16 @@ void CountedRows::AddAlone(std::vector<EncodedTable>&& rows) {
   }
   Threads threads(state_->options.num_threads);
   threads.Run([&] {
-    ParallelFor(size_t{0}, state_->plan.size(), [&](size_t t) {
-      CheckNotStopped(state_->options.stop);
+    ParallelFor(size_t{0}, state_->units.size(), [&](size_t u) {
+      const size_t t = state_->units[u].first;
+      auto* sliced = std::get_if<SlicedTables>(&state_->counting[u]);
       for (const EncodedTable& part : rows) {
-        state_->counters[t].Add(part, state_->plan[t].attributes);
+        CheckNotStopped(state_->options.stop);
+        if (sliced != nullptr) {
+          sliced->AddAlone(part, rows_so_far, state_->options.stop);
+        } else {
+          state_->counters[t].Add(part, state_->plan[t].attributes);
+        }
       }
     });
     for (const auto& slabs : state_->slabs) {

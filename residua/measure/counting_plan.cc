@@ -8,6 +8,8 @@
 
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
+#include "residua/measure/sliced/counting_units.h"
+#include "residua/measure/sliced/slice_plan.h"
 #include "residua/model/multiset_table.h"
 
 namespace residua {
@@ -23,6 +25,13 @@ constexpr int64_t kMaxWidenedCells = (1 << 16) - 1;
 // The number of rows that costs are compared for: the true one is private, and not known before the
 // last row has come. With fewer rows the widest tables cost a little more than they save.
 constexpr double kPlannedRows = 1e6;
+
+// What sorting rows is worth for: a slice attribute has more values, and a slice plan covers at
+// least and its packed rows hold at most so many tables and attributes.
+constexpr int64_t kLeastSliceValues = 17;
+constexpr size_t kLeastSlicedTables = 4;
+constexpr size_t kMostSlicedAttributes = 128;
+constexpr size_t kMostDigits = 32;
 
 // Sets are looked up this often at most in the search for attributes, which takes a fraction of a
 // second: with few rows, a longer search costs more than it saves.
@@ -40,9 +49,11 @@ std::vector<uint64_t> SubsetHashes(const AttributeSet& attributes) {
 
 class Planner {
  public:
-  Planner(const Domain& domain, std::span<const AttributeSet> sets, int64_t max_widened_cells)
+  Planner(const Domain& domain, std::span<const AttributeSet> sets, int64_t max_widened_cells,
+          bool may_slice)
       : domain_(domain),
         sets_(sets),
+        may_slice_(may_slice),
         max_widened_cells_(std::min(max_widened_cells, kMaxWidenedCells)) {
     for (int k = 0; k < static_cast<int>(sets.size()); ++k) {
       if (domain.MakeSet(Set(k)) != Set(k)) {
@@ -73,30 +84,141 @@ class Planner {
 
   std::vector<CountedTable> Plan() {
     MarkMaximalSets();
-    is_covered_.assign(sets_.size(), false);
-    std::vector<CountedTable> tables;
-    // Larger sets first: a set not covered when its turn comes has no requested superset.
-    for (const int k : order_) {
-      if (is_covered_[static_cast<size_t>(k)]) continue;
-      CountedTable table{Set(k), Cells(k), {}};
-      Widen(table);
-      ForEachRequestedSubset(table.attributes, [&](int subset) {
-        if (is_covered_[static_cast<size_t>(subset)]) return;
-        is_covered_[static_cast<size_t>(subset)] = true;
-        table.sets.push_back(subset);
-      });
-      std::sort(table.sets.begin(), table.sets.end(), [&](int a, int b) {
-        return Set(a).size() != Set(b).size() ? Set(a).size() > Set(b).size() : a < b;
-      });
-      tables.push_back(std::move(table));
+    Choice choice = Choose({});
+    if (may_slice_) {
+      if (const std::vector<Slices> slices = ChooseSlices(choice.cost_of); !slices.empty()) {
+        Choice sliced = Choose(slices);
+        if (sliced.cost < choice.cost) choice = std::move(sliced);
+      }
     }
-    return tables;
+    AssignSets(&choice.tables);
+    return std::move(choice.tables);
   }
 
  private:
   const AttributeSet& Set(int k) const { return sets_[static_cast<size_t>(k)]; }
   int Requested(int64_t distinct) const { return request_of_[static_cast<size_t>(distinct)]; }
   int64_t Cells(int k) const { return num_cells_[static_cast<size_t>(k)]; }
+
+  // Tables that cover all sets, and what counting them is estimated to cost. The cost of a table is
+  // shared by the maximal sets that it covers first.
+  struct Choice {
+    std::vector<CountedTable> tables;
+    double cost = 0;
+    std::vector<double> cost_of;  // of each set; 0 of one that is not maximal
+  };
+
+  // Sets that are counted by the same slice attribute, each in a table of its own.
+  struct Slices {
+    int attribute;
+    std::vector<int> sets;
+    double cost;
+  };
+
+  Choice Choose(const std::vector<Slices>& slices) {
+    is_covered_.assign(sets_.size(), false);
+    num_lookups_ = 0;
+    Choice choice;
+    choice.cost_of.assign(sets_.size(), 0);
+    const auto cover = [&](const CountedTable& table, double cost) {
+      std::vector<int> maximal;
+      ForEachRequestedSubset(table.attributes, [&](int subset) {
+        if (is_covered_[static_cast<size_t>(subset)]) return;
+        is_covered_[static_cast<size_t>(subset)] = true;
+        if (is_maximal_[static_cast<size_t>(subset)]) maximal.push_back(subset);
+      });
+      for (const int k : maximal) {
+        choice.cost_of[static_cast<size_t>(k)] = cost / static_cast<double>(maximal.size());
+      }
+      choice.cost += cost;
+      choice.tables.push_back(table);
+    };
+    for (const Slices& sliced : slices) {
+      for (const int k : sliced.sets) {
+        cover({Set(k), Cells(k), {}, sliced.attribute},
+              sliced.cost / static_cast<double>(sliced.sets.size()));
+      }
+    }
+    // Larger sets first: a set not covered when its turn comes has no requested superset.
+    for (const int k : order_) {
+      if (is_covered_[static_cast<size_t>(k)]) continue;
+      CountedTable table{Set(k), Cells(k), {}};
+      Widen(table);
+      cover(table, Cost(table.num_cells, table.attributes.size()));
+    }
+    return choice;
+  }
+
+  // For each attribute in turn, slices it if that costs less than the tables that count the same
+  // sets without slices.
+  std::vector<Slices> ChooseSlices(const std::vector<double>& cost_of) const {
+    std::vector<std::vector<int>> sets_with(static_cast<size_t>(domain_.size()));
+    for (const int k : order_) {
+      if (Set(k).size() != 3 || !is_maximal_[static_cast<size_t>(k)]) continue;
+      const auto is_too_large = [&](int i) { return domain_[i].size > kMostSliceValues; };
+      if (std::any_of(Set(k).begin(), Set(k).end(), is_too_large)) continue;
+      for (const int i : Set(k)) {
+        if (CanSlice(Set(k), i)) sets_with[static_cast<size_t>(i)].push_back(k);
+      }
+    }
+    std::vector<bool> is_sliced(sets_.size(), false);
+    std::vector<Slices> slices;
+    for (int i = 0; i < domain_.size(); ++i) {
+      std::vector<int>& with = sets_with[static_cast<size_t>(i)];
+      std::erase_if(with, [&](int k) { return is_sliced[static_cast<size_t>(k)]; });
+      if (with.size() < kLeastSlicedTables || NumAttributes(with) > kMostSlicedAttributes) continue;
+      std::vector<AttributeSet> tables;
+      double cost_without = 0;
+      for (const int k : with) {
+        tables.push_back(Set(k));
+        cost_without += cost_of[static_cast<size_t>(k)];
+      }
+      const SlicePlan plan(domain_, i, std::move(tables));
+      const double cost = plan.Cost(kPlannedRows);
+      if (plan.digits().size() > kMostDigits || cost >= cost_without) continue;
+      for (const int k : with) is_sliced[static_cast<size_t>(k)] = true;
+      slices.push_back({i, std::move(with), cost});
+    }
+    return slices;
+  }
+
+  // Of a slice of a table whose last attribute is `slice`, every counter is in a cache line of its
+  // own: lanes are flushed to them once, but a table of attributes without lanes is not counted so.
+  bool CanSlice(const AttributeSet& set, int slice) const {
+    if (domain_[slice].size < kLeastSliceValues) return false;
+    return slice != set.back() || std::any_of(set.begin(), set.end(), [&](int i) {
+             return domain_[i].size < kLeastSliceValues;
+           });
+  }
+
+  size_t NumAttributes(const std::vector<int>& sets) const {
+    AttributeSet all;
+    for (const int k : sets) all.insert(all.end(), Set(k).begin(), Set(k).end());
+    std::sort(all.begin(), all.end());
+    return static_cast<size_t>(std::unique(all.begin(), all.end()) - all.begin());
+  }
+
+  // Each set is summed from the smallest table that has it; a table that no set needs is left out.
+  void AssignSets(std::vector<CountedTable>* tables) {
+    std::vector<size_t> by_cells(tables->size());
+    std::iota(by_cells.begin(), by_cells.end(), size_t{0});
+    std::stable_sort(by_cells.begin(), by_cells.end(), [&](size_t a, size_t b) {
+      return (*tables)[a].num_cells < (*tables)[b].num_cells;
+    });
+    std::vector<bool> is_assigned(sets_.size(), false);
+    for (const size_t t : by_cells) {
+      CountedTable& table = (*tables)[t];
+      ForEachRequestedSubset(table.attributes, [&](int subset) {
+        if (is_assigned[static_cast<size_t>(subset)]) return;
+        is_assigned[static_cast<size_t>(subset)] = true;
+        table.sets.push_back(subset);
+      });
+      std::sort(table.sets.begin(), table.sets.end(), [&](int a, int b) {
+        return Set(a).size() != Set(b).size() ? Set(a).size() > Set(b).size() : a < b;
+      });
+    }
+    std::erase_if(*tables, [](const CountedTable& table) { return table.sets.empty(); });
+  }
 
   template <typename Visit>
   void ForEachRequestedSubset(const AttributeSet& attributes, const Visit& visit) const {
@@ -127,10 +249,12 @@ class Planner {
   }
 
   // Estimated nanoseconds to count a table and to sum its subsets from it, for the choice of tables
-  // only: as measured, a row costs more once the counters leave the first-level cache.
+  // only: as measured, a row costs more once the counters leave the first-level cache, and the
+  // second-level cache.
   double Cost(int64_t num_cells, size_t num_attributes) const {
-    const double per_row =
-        0.9 + 0.1 * static_cast<double>(num_attributes) + (num_cells > (8 << 10) ? 0.2 : 0.0);
+    const double per_row = 0.9 + 0.1 * static_cast<double>(num_attributes) +
+                           (num_cells > (8 << 10) ? 0.2 : 0.0) +
+                           (num_cells > kMaxWidenedCells ? 1.2 : 0.0);
     return kPlannedRows * per_row +
            static_cast<double>(num_cells) * 0.6 * static_cast<double>(num_attributes);
   }
@@ -215,6 +339,7 @@ class Planner {
   std::span<const AttributeSet> sets_;
   MultisetTable distinct_;       // the requested sets, each once
   std::vector<int> request_of_;  // of each of those, the first that asks for it
+  bool may_slice_;
   int64_t max_widened_cells_;
   std::vector<int> order_;  // distinct sets, by decreasing number of attributes, then of cells
   std::vector<int64_t> num_cells_;
@@ -236,7 +361,7 @@ std::vector<CountedTable> PlanCounting(const Domain& domain, std::span<const Att
     sets_of_mean[MeanAttribute(domain, sets[k])].push_back(static_cast<int>(k));
   }
   if (sets_of_mean.empty() || (sets_of_mean.size() == 1 && sets_of_mean.contains(-1))) {
-    return Planner(domain, sets, max_widened_cells).Plan();
+    return Planner(domain, sets, max_widened_cells, true).Plan();
   }
   std::vector<CountedTable> plan;
   for (const auto& [mean, requested] : sets_of_mean) {
@@ -247,7 +372,9 @@ std::vector<CountedTable> PlanCounting(const Domain& domain, std::span<const Att
       std::erase(others.back(), mean);
     }
     const int64_t size = mean < 0 ? 1 : domain[mean].size;
-    for (CountedTable& counted : Planner(domain, others, max_widened_cells / size).Plan()) {
+    const bool may_slice = mean < 0;  // rows of numbers add more than 1
+    for (CountedTable& counted :
+         Planner(domain, others, max_widened_cells / size, may_slice).Plan()) {
       for (int& k : counted.sets) k = requested[static_cast<size_t>(k)];
       if (mean >= 0) {
         counted.attributes.push_back(mean);
@@ -258,6 +385,14 @@ std::vector<CountedTable> PlanCounting(const Domain& domain, std::span<const Att
     }
   }
   return plan;
+}
+
+int64_t AdditionsPerRow(const Domain& domain, std::span<const CountedTable> plan) {
+  int64_t additions = 0;
+  for (const CountingUnit& unit : UnitsOf(domain, plan)) {
+    additions += unit.slices ? unit.slices->num_additions() : 1;
+  }
+  return additions;
 }
 
 }  // namespace residua

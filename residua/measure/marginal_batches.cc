@@ -9,6 +9,8 @@
 #include "residua/base/error.h"
 #include "residua/base/stop.h"
 #include "residua/measure/row_counter.h"
+#include "residua/measure/sliced/counting_units.h"
+#include "residua/measure/sliced/sliced_tables.h"
 #include "residua/measure/split_rows.h"
 #include "residua/measure/sum_down.h"
 #include "residua/measure/true_counts.h"
@@ -37,6 +39,15 @@ int64_t CountingBytes(const Domain& domain, std::span<const AttributeSet> sets,
   return bytes;
 }
 
+// Tables that are counted together have the same slice attribute and follow each other.
+int64_t NumUnits(std::span<const CountedTable> tables) {
+  int64_t num_units = 0;
+  for (size_t t = 0; t < tables.size(); ++t) {
+    if (t == 0 || tables[t].slice < 0 || tables[t].slice != tables[t - 1].slice) ++num_units;
+  }
+  return num_units;
+}
+
 void CheckBytes(const Domain& domain, const AttributeSet& set, int64_t bytes,
                 const CountingOptions& options) {
   if (bytes <= options.memory_limit_bytes) return;
@@ -60,17 +71,33 @@ void CheckArguments(const CountingOptions& options) {
 template <typename Counter>
 class HeldRowsCounter {
  public:
-  HeldRowsCounter(std::span<const EncodedTable> parts, int64_t num_rows,
+  HeldRowsCounter(std::span<const EncodedTable> parts, int64_t num_rows, const Domain& domain,
                   std::span<const CountedTable> plan, const std::stop_token& stop)
-      : parts_(parts), num_rows_(num_rows), plan_(plan), stop_(stop) {}
+      : parts_(parts), num_rows_(num_rows), domain_(domain), plan_(plan), stop_(stop) {}
 
   std::vector<Counters> Count(const Batch& batch) const {
     const size_t num_tables = batch.last - batch.first;
     const auto num_shards = static_cast<size_t>(batch.num_shards);
     std::vector<std::vector<Counter>> shards(num_tables * num_shards);
-    ParallelFor(size_t{0}, shards.size(), [&](size_t task) {
-      shards[task] =
-          CountShard(plan_[batch.first + task / num_shards], task % num_shards, num_shards);
+    const std::span<const CountedTable> tables = plan_.subspan(batch.first, num_tables);
+    const std::vector<CountingUnit> units = UnitsOf(domain_, tables);
+    ParallelFor(size_t{0}, units.size() * num_shards, [&](size_t task) {
+      const CountingUnit& unit = units[task / num_shards];
+      const size_t shard = task % num_shards;
+      std::vector<Counter*> first_cells;
+      for (size_t t = unit.first; t < unit.last; ++t) {
+        std::vector<Counter>& counters = shards[t * num_shards + shard];
+        counters.assign(static_cast<size_t>(tables[t].num_cells), 0);
+        first_cells.push_back(counters.data());
+      }
+      ForEachPart(shard, num_shards, [&](const EncodedTable& part, int64_t begin, int64_t end) {
+        if (unit.slices) {
+          CountSliced<Counter>(*unit.slices, part, begin, end, first_cells);
+        } else {
+          CountRows(part, tables[unit.first].attributes, begin, end,
+                    shards[unit.first * num_shards + shard]);
+        }
+      });
     });
     std::vector<Counters> counters(num_tables);
     ParallelFor(size_t{0}, num_tables, [&](size_t t) {
@@ -86,26 +113,26 @@ class HeldRowsCounter {
   }
 
  private:
-  std::vector<Counter> CountShard(const CountedTable& counted, size_t shard,
-                                  size_t num_shards) const {
+  // Visits the rows of a shard: of each part, those from `begin` to `end`.
+  template <typename Visit>
+  void ForEachPart(size_t shard, size_t num_shards, const Visit& visit) const {
     const auto boundary = [&](size_t k) {
       return num_rows_ / static_cast<int64_t>(num_shards) * static_cast<int64_t>(k) +
              (k == num_shards ? num_rows_ % static_cast<int64_t>(num_shards) : 0);
     };
-    CheckNotStopped(stop_);
-    std::vector<Counter> counters(static_cast<size_t>(counted.num_cells), 0);
     int64_t before = 0;
     for (const EncodedTable& part : parts_) {
+      CheckNotStopped(stop_);
       const int64_t begin = std::max<int64_t>(boundary(shard) - before, 0);
       const int64_t end = std::min(boundary(shard + 1) - before, part.num_rows());
-      if (begin < end) CountRows(part, counted.attributes, begin, end, counters);
+      if (begin < end) visit(part, begin, end);
       before += part.num_rows();
     }
-    return counters;
   }
 
   std::span<const EncodedTable> parts_;
   int64_t num_rows_;
+  const Domain& domain_;
   std::span<const CountedTable> plan_;
   const std::stop_token& stop_;
 };
@@ -114,7 +141,7 @@ template <typename Counter>
 void CountHeldRows(std::span<const EncodedTable> parts, int64_t num_rows, const Domain& domain,
                    std::span<const AttributeSet> sets, std::span<const CountedTable> plan,
                    const CountingOptions& options, const MarginalsVisitor& visit) {
-  const HeldRowsCounter<Counter> counter(parts, num_rows, plan, options.stop);
+  const HeldRowsCounter<Counter> counter(parts, num_rows, domain, plan, options.stop);
   MarginalBatches(domain, sets, plan, options)
       .Run(
           sizeof(Counter), num_rows, [&](const Batch& batch) { return counter.Count(batch); },
@@ -178,13 +205,14 @@ Batch MarginalBatches::NextBatch(size_t first, size_t counter_bytes, int64_t num
     ++batch.last;
   }
   // There are fewer tables than threads: split the rows too, if there is memory for it.
-  const auto num_tables = static_cast<int64_t>(batch.last - batch.first);
+  const std::span<const CountedTable> tables = plan_.subspan(first, batch.last - first);
+  const int64_t num_units = NumUnits(tables);
   const int64_t wanted_tasks = 4 * int64_t{threads_.count()};
-  if (num_tables < wanted_tasks && num_held_rows >= kMinShardedRows) {
+  if (num_units < wanted_tasks && num_held_rows >= kMinShardedRows) {
     const int64_t left = std::max<int64_t>(options_.memory_budget_bytes - bytes, 0);
     const int64_t affordable = 1 + left / std::max<int64_t>(shard_bytes, 1);
     batch.num_shards = static_cast<int>(
-        std::min({wanted_tasks / num_tables, affordable, int64_t{threads_.count()}}));
+        std::min({wanted_tasks / num_units, affordable, int64_t{threads_.count()}}));
   }
   return batch;
 }

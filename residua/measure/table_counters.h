@@ -28,6 +28,13 @@ class TableCounters {
   // Adds the rows, whose cells are those of `attributes`.
   void Add(const EncodedTable& rows, const AttributeSet& attributes);
 
+  // For those who add to the counters themselves (SlicedTables). Where `num_rows` rows in all may be
+  // too many for the counters, these must become wide before any more is added.
+  bool is_wide() const { return std::holds_alternative<std::vector<uint64_t>>(counters_); }
+  bool HasRoomFor(int64_t num_rows) const { return is_wide() || num_rows <= max_narrow_rows_; }
+  void MakeWide();
+  Counters& counters() { return counters_; }
+
   // The counts; nothing is left.
   Counters Take() { return std::move(counters_); }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "residua/base/threads.h"
 #include "residua/select/select.h"
 #include "residua/text/domain_text.h"
 #include "residua/text/workload_text.h"
@@ -22,7 +23,17 @@ TEST(ReleaseCost, CountsCellsAndAnswers) {
   EXPECT_EQ(size.num_answers, 1 + 10 + 20 + 6 + 200 + 60 + 120) << "3 cells have 6 ranges";
   EXPECT_EQ(size.largest_answers, 200);
   EXPECT_EQ(size.bytes_per_row, 0) << "rows are counted as they come";
+  EXPECT_EQ(size.sorting_bytes, 0);
   EXPECT_EQ(SizeFor("10", "1", 1000).num_counted, 1);
+}
+
+// Rows are sorted in parts: what that takes does not depend on their number.
+TEST(ReleaseCost, KnowsThatRowsAreSorted) {
+  const ReleaseSize size = SizeFor("100*6,9,7,5,2", "<=3", 1000);
+  EXPECT_GT(size.sorting_bytes, 1e6);
+  EXPECT_LT(size.sorting_bytes, 1e8 * Threads(0).count());
+  EXPECT_EQ(SizeFor("100*6,9,7,5,2", "<=3", 1e9).sorting_bytes, size.sorting_bytes);
+  EXPECT_LT(size.num_counted, 120) << "of 120 tables of three, some share additions";
 }
 
 TEST(ReleaseCost, HoldsTheRowsOfIdentifiers) {
@@ -69,6 +80,7 @@ TEST(ReleaseCost, GrowsWithEachSize) {
   doubles(&ReleaseSize::largest_cells, false, true);
   doubles(&ReleaseSize::slab_cells, true, false);
   doubles(&ReleaseSize::slab_bytes, false, true);
+  doubles(&ReleaseSize::sorting_bytes, false, true);
   doubles(&ReleaseSize::num_answers, true, false);
   doubles(&ReleaseSize::largest_answers, false, true);
 }

@@ -1,0 +1,98 @@
+#include "residua/measure/sliced/sliced_tables.h"
+
+#include <algorithm>
+
+#include "residua/base/threads.h"
+#include "residua/measure/sliced/slice_counter.h"
+#include "residua/measure/sliced/sorted_rows.h"
+
+namespace residua {
+namespace {
+
+// Visits the rows [begin, end) in parts that are sorted, one after the other.
+template <typename Visit>
+void ForEachSorted(const SlicePlan& plan, const EncodedTable& table, int64_t begin, int64_t end,
+                   SortedRows::Memory* memory, const Visit& visit) {
+  for (int64_t first = begin; first < end; first += SortedRows::kMostRows) {
+    visit(SortedRows(table, first, std::min(first + SortedRows::kMostRows, end), plan, memory));
+  }
+}
+
+template <typename Counter>
+std::vector<Counter*> FirstCells(std::span<TableCounters> counters) {
+  std::vector<Counter*> cells;
+  for (TableCounters& of_table : counters) {
+    cells.push_back(std::get<std::vector<Counter>>(of_table.counters()).data());
+  }
+  return cells;
+}
+
+}  // namespace
+
+void SlicedTables::MakeRoom(int64_t rows_so_far) {
+  const auto have_room = [&] {
+    return std::all_of(counters_.begin(), counters_.end(), [&](const TableCounters& of_table) {
+      return of_table.HasRoomFor(rows_so_far);
+    });
+  };
+  {
+    const std::shared_lock<std::shared_mutex> lock(widening_);
+    if (have_room()) return;
+  }
+  // Whoever counts without this has seen fewer rows, which narrow counters hold.
+  const std::unique_lock<std::shared_mutex> lock(widening_);
+  for (TableCounters& of_table : counters_) of_table.MakeWide();
+}
+
+void SlicedTables::CountStretch(const SortedRows& rows, size_t stretch) {
+  const size_t num_values = plan_.num_values();
+  const size_t first = num_values * stretch / kNumStretches;
+  const size_t last = num_values * (stretch + 1) / kNumStretches;
+  if (counters_.front().is_wide()) {
+    CountSlices<uint64_t>(plan_, rows, first, last, FirstCells<uint64_t>(counters_));
+  } else {
+    CountSlices<uint32_t>(plan_, rows, first, last, FirstCells<uint32_t>(counters_));
+  }
+}
+
+void SlicedTables::Add(const EncodedTable& rows, int64_t rows_so_far, size_t start,
+                       const std::stop_token& stop, SortedRows::Memory* memory) {
+  MakeRoom(rows_so_far);
+  ForEachSorted(plan_, rows, 0, rows.num_rows(), memory, [&](const SortedRows& sorted) {
+    for (size_t k = 0; k < kNumStretches; ++k) {
+      CheckNotStopped(stop);
+      const size_t stretch = (start + k) % kNumStretches;
+      const std::shared_lock<std::shared_mutex> while_narrow(widening_);
+      const std::lock_guard<std::mutex> lock(counting_[stretch]);
+      CountStretch(sorted, stretch);
+    }
+  });
+}
+
+void SlicedTables::AddAlone(const EncodedTable& rows, int64_t rows_so_far,
+                            const std::stop_token& stop) {
+  MakeRoom(rows_so_far);
+  SortedRows::Memory memory;
+  ForEachSorted(plan_, rows, 0, rows.num_rows(), &memory, [&](const SortedRows& sorted) {
+    ParallelFor(size_t{0}, kNumStretches, [&](size_t stretch) {
+      CheckNotStopped(stop);
+      CountStretch(sorted, stretch);
+    });
+  });
+}
+
+template <typename Counter>
+void CountSliced(const SlicePlan& plan, const EncodedTable& table, int64_t begin, int64_t end,
+                 std::span<Counter* const> counters) {
+  SortedRows::Memory memory;
+  ForEachSorted(plan, table, begin, end, &memory, [&](const SortedRows& sorted) {
+    CountSlices<Counter>(plan, sorted, 0, plan.num_values(), counters);
+  });
+}
+
+template void CountSliced(const SlicePlan&, const EncodedTable&, int64_t, int64_t,
+                          std::span<uint32_t* const>);
+template void CountSliced(const SlicePlan&, const EncodedTable&, int64_t, int64_t,
+                          std::span<uint64_t* const>);
+
+}  // namespace residua
