@@ -1,4 +1,4 @@
-#include "residua/data/push_down.h"
+#include "residua/data/database/push_down.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,9 +11,9 @@
 
 #include "residua/base/checked.h"
 #include "residua/base/shown_text.h"
-#include "residua/data/adbc_rows.h"
 #include "residua/data/arrow_stream.h"
-#include "residua/data/cell_sql.h"
+#include "residua/data/database/adbc_rows.h"
+#include "residua/data/database/cell_sql.h"
 #include "residua/data/database_url.h"
 #include "residua/data/duckdb_connection.h"
 #include "residua/data/relation.h"

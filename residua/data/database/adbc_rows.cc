@@ -1,4 +1,4 @@
-#include "residua/data/adbc_rows.h"
+#include "residua/data/database/adbc_rows.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 
 #include "residua/base/error.h"
 #include "residua/base/shown_text.h"
-#include "residua/data/adbc.h"
+#include "residua/data/database/adbc.h"
 #include "residua/data/relation.h"
 
 namespace residua {
