@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "cli/commands.h"
+#include "cli/interruption.h"
 #include "cli/plan_report.h"
 #include "cli/progress.h"
 #include "cli/words.h"
@@ -366,14 +367,19 @@ void Print(const std::string& name, const Spec& spec, const SpecCheck& check) {
 void Run(const CheckOptions& options) {
   const Spec spec = ReadReleasableSpec(options.spec);
   const DataPlaces places = FindPlaces(spec.data, FolderOf(options.spec));
+  std::stop_token stop;
+  if (IsDatabaseUrl(places.data.database)) {
+    stop = StopOnInterruption("\nresidua: interrupted; nothing is spent\n");
+  }
   SpecCheck check;
   {
     std::optional<ElapsedTime> planning("Planning");
     Progress progress("Reading");
-    check = CheckSpec(spec, options.spec, places.data, [&](int64_t num_rows) {
+    const auto on_rows = [&](int64_t num_rows) {
       planning.reset();
       progress.ShowRows(num_rows);
-    });
+    };
+    check = CheckSpec(spec, options.spec, places.data, on_rows, stop);
   }
   if (options.json) {
     fmt::print("{}\n", IndentedJson(CheckJson(options.spec, spec, check)));

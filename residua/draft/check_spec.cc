@@ -76,11 +76,11 @@ std::vector<RowsKept> RowsKeptByMaxRows(const ReadReport& report, int64_t max_ro
 }
 
 SpecCheck CheckPlan(const Plan& plan, const std::string& name, const DataSource& data,
-                    const RowProgress& on_rows) {
+                    const RowProgress& on_rows, const std::stop_token& stop) {
   SpecCheck check;
   check.plan = plan;
   const auto start = Clock::now();
-  check.report = SurveyTable(data, plan.domain, plan.protection, on_rows);
+  check.report = SurveyTable(data, plan.domain, plan.protection, on_rows, stop);
   const std::chrono::duration<double> reading = Clock::now() - start;
   double num_identifiers = 0;
   for (const auto& [rows, identifiers] : check.report.identifiers_by_rows) {
@@ -97,11 +97,11 @@ SpecCheck CheckPlan(const Plan& plan, const std::string& name, const DataSource&
 }
 
 SpecCheck CheckSpec(const Spec& spec, const std::string& name, const DataSource& data,
-                    const RowProgress& on_rows) {
+                    const RowProgress& on_rows, const std::stop_token& stop) {
   const auto start = Clock::now();
   const Plan plan = Select(RequestOf(spec));
   const std::chrono::duration<double> planning = Clock::now() - start;
-  SpecCheck check = CheckPlan(plan, name, data, on_rows);
+  SpecCheck check = CheckPlan(plan, name, data, on_rows, stop);
   check.seconds += planning.count();  // a release plans as well
   return check;
 }
