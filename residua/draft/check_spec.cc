@@ -9,6 +9,7 @@
 #include "residua/data/push_down_check.h"
 #include "residua/draft/release_cost.h"
 #include "residua/measure/measure.h"
+#include "residua/measure/remote/joint_cells.h"
 #include "residua/select/select.h"
 
 namespace residua {
@@ -92,6 +93,10 @@ SpecCheck CheckPlan(const Plan& plan, const std::string& name, const DataSource&
   check.seconds = reading.count() + PredictSeconds(size, Threads(0).count());
   check.obstacles = Obstacles(check.plan, name, data, check.report);
   check.push_down_fault = PushDownFault(check.plan, data);
+  if (!check.push_down_fault) {
+    check.num_joint_cells = NumJointCells(check.plan.domain);
+    check.joint_bytes = check.num_joint_cells * static_cast<int64_t>(sizeof(uint64_t));
+  }
   check.better_alone = FindBetterAlone(check.plan, PredictErrors(check.plan));
   return check;
 }

@@ -22,6 +22,9 @@ struct SpecCheck {
   // Where the rows are in a database that is read through a driver: why it cannot count them itself,
   // as far as public facts tell. Nothing where it can.
   std::optional<Error> push_down_fault;
+  // Where it can: the cells of all attributes together, and what their counters take here.
+  int64_t num_joint_cells = 0;
+  int64_t joint_bytes = 0;
   BetterAlone better_alone;
 };
 

@@ -370,9 +370,17 @@ def try_plan_files(database):
     check("plan: other rows are refused", done.returncode == 1 and "data.push_down" in done.stderr, done.stderr)
     done = run("check", "planned.toml")
     check("check: says that rows stay", "rows stay in the database" in done.stdout, done.stdout + done.stderr)
+    check("check: says what it takes", "together have 240 cells of at most 1048576; their counters take 2 kB" in done.stdout,
+          done.stdout)
     write_spec("read.toml", database, "SELECT age, sex, born FROM patients", PATIENTS, ledger="planned.ledger")
     done = run("check", "read.toml")
-    check("check: says that they can", "set push_down = true" in done.stdout, done.stdout + done.stderr)
+    check("check: says that they can", "set push_down = true" in done.stdout and "have 240 cells" in done.stdout,
+          done.stdout + done.stderr)
+    write_spec("large.toml", database, "SELECT age, sex, born FROM patients",
+               {**PATIENTS, "age": ["integers = [0, 99999]"]}, ledger="planned.ledger")
+    done = run("check", "large.toml")
+    check("check: says why they cannot", "cannot count them itself: all attributes together have more than 1048576 cells" in
+          done.stdout, done.stdout + done.stderr)
     for made in ("plan.json", "measured.parquet", "planned.ledger"):
         os.remove(made)
 
