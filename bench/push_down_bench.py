@@ -43,7 +43,7 @@ part = "weekday"
 marginals = "<=2"
 """
 REGIONS = ", ".join(f'"region {k}"' for k in range(19))
-MADE = ("SELECT (k * 7919 % 100) AS age, CASE k % 3 WHEN 0 THEN 'm' ELSE 'f' END AS sex, 'region ' || k * 104729 % 19 AS region, "
+MADE = ("SELECT (k * 7919 % 100) AS age, CASE k % 3 WHEN 0 THEN 'm' ELSE 'f' END AS sex, 'region ' || (k * 104729 % 19) AS region, "
         "{day} AS admitted FROM {numbers}")
 
 
@@ -98,7 +98,7 @@ def main():
                     os.remove("p.sqlite")
                 with sqlite3.connect("p.sqlite") as database:
                     database.execute("CREATE TABLE patients AS WITH RECURSIVE n(k) AS (VALUES (1) UNION ALL SELECT k + 1 FROM n "
-                                     f"LIMIT {rows}) " + MADE.format(day="date('2020-01-01', '+' || k % 1096 || ' days')", numbers="n"))
+                                     f"LIMIT {rows}) " + MADE.format(day="date('2020-01-01', '+' || (k % 1096) || ' days')", numbers="n"))
                 database.close()
                 for name, url, of in (("PostgreSQL", server.url, server), ("SQLite", "sqlite:p.sqlite", None)):
                     for word, down in (("rows read", "false"), ("push-down", "true")):

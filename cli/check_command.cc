@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "cli/commands.h"
+#include "cli/interruption.h"
 #include "cli/plan_report.h"
 #include "cli/progress.h"
 #include "cli/words.h"
@@ -12,6 +13,7 @@
 #include "residua/data/database_url.h"
 #include "residua/draft/check_spec.h"
 #include "residua/files/file.h"
+#include "residua/measure/remote/joint_cells.h"
 #include "residua/release/data_places.h"
 #include "residua/release/expected_errors.h"
 #include "residua/release/warnings.h"
@@ -115,6 +117,15 @@ void PrintQuery(const QueryShape& query) {
       InWords(query));
 }
 
+// What it takes to have a database count the rows.
+std::string JointCellsInWords(const SpecCheck& check) {
+  const auto bytes = static_cast<double>(check.joint_bytes);
+  return fmt::format("All attributes together have {} of at most {}; their counters take {} here.",
+                     Counted(check.num_joint_cells, "cell"), kMaxJointCells,
+                     bytes < 1e6 ? fmt::format("{:.0f} kB", std::ceil(bytes / 1e3))
+                                 : fmt::format("{:.1f} MB", bytes / 1e6));
+}
+
 // Whether the rows leave their database, and whether they must.
 void PrintPushDown(const DataReference& data, const SpecCheck& check) {
   if (!IsDatabaseUrl(data.database)) return;
@@ -122,14 +133,16 @@ void PrintPushDown(const DataReference& data, const SpecCheck& check) {
     fmt::print(
         "The rows stay in the database. It counts them: what leaves it are numbers of cells, and "
         "how many rows each\ncombination of them has. These are true counts, held in memory "
-        "only.\n");
+        "only.\n{}\n",
+        JointCellsInWords(check));
   } else if (check.push_down_fault) {
     fmt::print("The rows are read. The database cannot count them itself: {}.\n",
                PlainWords(check.push_down_fault->problem()));
   } else {
     fmt::print(
         "The rows are read. If they may not leave the database, set push_down = true in [data]: it "
-        "counts them itself.\n");
+        "counts them itself.\n{}\n",
+        JointCellsInWords(check));
   }
 }
 
@@ -284,6 +297,8 @@ Json CheckJson(const std::string& name, const Spec& spec, const SpecCheck& check
                {"obstacles", Json::array()},
                {"push_down", spec.data.push_down},
                {"can_push_down", !check.push_down_fault},
+               {"joint_cells", check.num_joint_cells},
+               {"joint_bytes", check.joint_bytes},
                {"warnings", Json::array()},
                {"attributes", Json::array()}};
   for (const RowOperation operation : report.query.operations) {
@@ -366,14 +381,19 @@ void Print(const std::string& name, const Spec& spec, const SpecCheck& check) {
 void Run(const CheckOptions& options) {
   const Spec spec = ReadReleasableSpec(options.spec);
   const DataPlaces places = FindPlaces(spec.data, FolderOf(options.spec));
+  std::stop_token stop;
+  if (IsDatabaseUrl(places.data.database)) {
+    stop = StopOnInterruption("\nresidua: interrupted; nothing is spent\n");
+  }
   SpecCheck check;
   {
     std::optional<ElapsedTime> planning("Planning");
     Progress progress("Reading");
-    check = CheckSpec(spec, options.spec, places.data, [&](int64_t num_rows) {
+    const auto on_rows = [&](int64_t num_rows) {
       planning.reset();
       progress.ShowRows(num_rows);
-    });
+    };
+    check = CheckSpec(spec, options.spec, places.data, on_rows, stop);
   }
   if (options.json) {
     fmt::print("{}\n", IndentedJson(CheckJson(options.spec, spec, check)));

@@ -1,8 +1,11 @@
+#include <unistd.h>
+
 #include <cstdio>
 #include <exception>
 #include <new>
 
 #include "cli/commands.h"
+#include "cli/interruption.h"
 #include "cli/words.h"
 #include "residua/base/error.h"
 #include "residua/base/version.h"
@@ -60,6 +63,8 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return Report(fmt::format("{}; see residua --help", error.what()), kExitBadInput);
   } catch (const residua::Error& error) {
+    // The thread that stopped this work ends the program, and has said why.
+    while (residua::cli::IsInterrupted()) pause();
     return Report(residua::cli::Worded(error),
                   error.kind() == residua::ErrorKind::kRefused ? kExitRefused : kExitBadInput);
   } catch (const std::exception& error) {

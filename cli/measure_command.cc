@@ -4,6 +4,7 @@
 #include "cli/interruption.h"
 #include "cli/measuring_report.h"
 #include "residua/base/error.h"
+#include "residua/data/database_url.h"
 #include "residua/release/measure_to_file.h"
 #include "residua/text/json_text.h"
 
@@ -38,9 +39,14 @@ void Run(const MeasureOptions& options) {
   request.plan_name = options.plan;
   request.allow_drops = options.allow_drops;
   request.options.counting.num_threads = options.threads;
-  OnInterruption(
+  const char* interrupted =
       "\nresidua: interrupted; if its spend is in the ledger, residua ledger shows it as reserved, "
-      "and the same command says what to do\n");
+      "and the same command says what to do\n";
+  if (IsDatabaseUrl(request.places.data.database)) {
+    request.options.counting.stop = StopOnInterruption(interrupted);
+  } else {
+    OnInterruption(interrupted);
+  }
   MeasuringReport report(plan.domain, &request);
   const MeasureOutcome outcome = MeasureToFile(request);
   ReportLedgers(outcome.ledger_beside, request.places.ledger);

@@ -13,6 +13,7 @@
 #include "cli/tables_format.h"
 #include "residua/base/counted.h"
 #include "residua/base/error.h"
+#include "residua/data/database_url.h"
 #include "residua/privacy/suspicion.h"
 #include "residua/release/release_folder.h"
 #include "residua/text/json_text.h"
@@ -116,9 +117,14 @@ void Run(const ReleaseOptions& options) {
     ReportLedgers(forecast.ledger_beside, forecast.ledger);
     return Confirm(options, forecast);
   };
-  OnInterruption(
+  const char* interrupted =
       "\nresidua: interrupted; run the same command again: it continues, and nothing is spent "
-      "twice\n");
+      "twice\n";
+  if (IsDatabaseUrl(request.spec.data.database)) {
+    request.stop = StopOnInterruption(interrupted);
+  } else {
+    OnInterruption(interrupted);
+  }
   std::optional<ElapsedTime> planning("Planning");
   request.on_planned = [&] { planning.reset(); };
   MeasuringReport report(request.spec.domain, &request);

@@ -84,8 +84,11 @@ auto RunJob(const Work& work, const nanobind::object& show = nanobind::none()) {
     while (job.progress.Await(kBetweenLooks)) {
       const JobProgress::Phase phase = job.progress.phase();
       if (!interruption) {
-        const nanobind::gil_scoped_acquire acquire;
-        interruption = LookAtPython(show, phase, job.progress);
+        {
+          const nanobind::gil_scoped_acquire acquire;
+          interruption = LookAtPython(show, phase, job.progress);
+        }
+        // A database may take a while to hear of it.
         if (interruption) job.stop.request_stop();
       }
       job.progress.MarkShown(phase);

@@ -180,10 +180,12 @@ nb::dict CheckPlanOnData(const PlanFile& plan, const std::filesystem::path& fold
   const SpecCheck check = RunJob(
       [&](Job& job) {
         job.progress.Enter(JobProgress::kReading);
-        return CheckPlan(plan.plan, "", places.data, [&](int64_t num_rows) {
-          CheckNotStopped(job.stop.get_token());
+        const std::stop_token stop = job.stop.get_token();
+        const auto on_rows = [&](int64_t num_rows) {
+          CheckNotStopped(stop);
           job.progress.done = num_rows;
-        });
+        };
+        return CheckPlan(plan.plan, "", places.data, on_rows, stop);
       },
       data.show);
   nb::list problems;

@@ -3,10 +3,14 @@ polars and pyarrow's datasets."""
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 import sqlite3
 import sys
 import tempfile
+import threading
+import time
 from pathlib import Path
 
 import duckdb
@@ -141,6 +145,47 @@ def test_sqlite_counts_rows_itself(frame):
         database.executemany("INSERT INTO people VALUES (?, ?, ?)", made_rows())
     database.close()
     expect_pushed_down("sqlite:people.sqlite", frame)
+
+
+def expect_stops(database, query, push_down):
+    """Ctrl-C ends the wait for a database that works for minutes, and nothing is spent."""
+    spec = rs.Spec(
+        rs.Domain(age=rs.integers(0, 9)), marginals=1, rho=1, database=database, query=query, ledger="slow.ledger",
+        push_down=push_down,
+    )
+    plan = rs.plan(spec)
+    for work in (plan.measure, plan.check):
+        timer = threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        start = time.monotonic()
+        with pytest.raises(KeyboardInterrupt) as stopped:
+            work()
+        assert time.monotonic() - start < 20
+        assert "stopped before it was done" in stopped.value.__notes__[0]
+        assert not Path("slow.ledger").exists()
+
+
+@pytest.mark.parametrize("push_down", [False, True])
+def test_postgresql_is_told_to_stop(server, postgresql, push_down):
+    expect_stops(server.url, "SELECT 1 AS age FROM pg_sleep(120)", push_down)
+    running = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%pg_sleep(120)%'"
+    for _ in range(50):
+        postgresql.execute(running + " AND pid <> pg_backend_pid()")
+        if postgresql.fetchone() == (0,):
+            return
+        time.sleep(0.1)
+    pytest.fail("the server goes on")
+
+
+@pytest.mark.parametrize("push_down", [False, True])
+def test_sqlite_is_left_alone(push_down):
+    """Its driver cannot be told: the wait ends, and SQLite works on until it is done."""
+    pytest.importorskip("adbc_driver_sqlite")
+    with sqlite3.connect("empty.sqlite") as database:
+        database.execute("CREATE TABLE t (x)")
+    database.close()
+    numbers = "WITH RECURSIVE n(k) AS (VALUES (1) UNION ALL SELECT k + 1 FROM n WHERE k < 40000000)"
+    expect_stops("sqlite:empty.sqlite", f"{numbers} SELECT count(*) % 10 AS age FROM n", push_down)
 
 
 def test_push_down_is_for_small_domains():

@@ -18,12 +18,12 @@
 #include "residua/base/shown_text.h"
 #include "residua/base/stop.h"
 #include "residua/base/threads.h"
-#include "residua/data/adbc_rows.h"
 #include "residua/data/arrow_stream.h"
+#include "residua/data/database/adbc_rows.h"
+#include "residua/data/database/push_down.h"
 #include "residua/data/database_url.h"
 #include "residua/data/duckdb_connection.h"
 #include "residua/data/outcome_column.h"
-#include "residua/data/push_down.h"
 #include "residua/data/query_check.h"
 #include "residua/data/relation.h"
 #include "residua/data/row_gatherer.h"
@@ -81,6 +81,9 @@ struct ReadRequest {
   const RowSink& sink;
   bool in_order;  // all rows in their order, by one thread
   const DataPart* part = nullptr;
+  std::stop_token stop = {};  // what works elsewhere is told
+  // Called when rows that come by themselves are not wanted any more, and others wait for them.
+  std::function<void()> give_up = {};
 };
 
 // Reads the rows of one relation.
@@ -101,11 +104,19 @@ class TableReader {
     const std::unique_ptr<RowGatherer> gatherer = NewGatherer();
     const std::string select =
         fmt::format("SELECT {} FROM {}", fmt::join(layout_.selected, ", "), from_);
-    connection.Stream(select, [&](const DuckDbChunk& chunk) {
+    const auto visit = [&](const DuckDbChunk& chunk) {
       gatherer->Append(chunk, gatherer->counts().num_read);
       if (request_.on_rows) request_.on_rows(gatherer->counts().num_read);
       if (HasIdentifier() || gatherer->num_rows() < request_.sink.rows_per_part) return;
       AddAlone({gatherer.get()});
+    };
+    connection.Stream(select, [&](const DuckDbChunk& chunk) {
+      try {
+        visit(chunk);
+      } catch (...) {
+        if (request_.give_up) request_.give_up();
+        throw;
+      }
     });
     ReadReport report;
     if (HasIdentifier()) {
@@ -320,10 +331,13 @@ ReadReport Read(const ReadRequest& request, BitSource& bits) {
   }
   if (IsDatabaseUrl(source.database) && !source.query.empty()) {
     CheckDatabaseUrl(source.database);
-    AdbcRows rows(source.database);
+    AdbcRows rows(source.database, request.stop);
     ArrowArrayStream* stream = rows.Query(source.query);
-    return CheckNotBrokenOff(
-        [&] { return ReadArrow(request, ShownText(source.database), stream, bits); });
+    ReadRequest from_database = request;
+    from_database.give_up = [&] { rows.GiveUp(); };
+    return CheckNotBrokenOff(request.stop, [&] {
+      return ReadArrow(from_database, ShownText(source.database), stream, bits);
+    });
   }
   if (source.source.empty() || !source.query.empty()) return ReadQuery(request, bits);
   CheckIsFile(source.source);
@@ -349,10 +363,10 @@ ReadReport Read(const ReadRequest& request, BitSource& bits) {
 // Reads the rows in order, and keeps none.
 ReadReport ReadToNowhere(const DataSource& source, const Domain& domain,
                          const Protection& protection, OutsideValues outside_values,
-                         const RowProgress& on_rows) {
+                         const RowProgress& on_rows, const std::stop_token& stop) {
   constexpr int64_t kForgottenAtOnce = int64_t{1} << 16;
   const RowSink sink{kForgottenAtOnce, [](EncodedTable&&) {}, [](std::vector<EncodedTable>&&) {}};
-  return Read({source, domain, protection, outside_values, on_rows, sink, true},
+  return Read({source, domain, protection, outside_values, on_rows, sink, true, nullptr, stop},
               ThreadSecureBits());
 }
 
@@ -425,8 +439,8 @@ CountedResult ReadCountedRows(const DataSource& source, const Domain& domain,
   // A stream is read once, and rows are chosen from all: both in order.
   const bool in_order =
       source.arrow != nullptr || IsDatabaseUrl(source.database) || !protection.identifier.empty();
-  const ReadRequest request{source,  domain, protection, OutsideValues::kPlace,
-                            on_rows, sink,   in_order};
+  const ReadRequest request{source, domain,   protection, OutsideValues::kPlace, on_rows,
+                            sink,   in_order, nullptr,    options.stop};
   try {
     ReadReport report = Read(request, bits);
     return {std::move(rows), std::move(report)};
@@ -434,7 +448,7 @@ CountedResult ReadCountedRows(const DataSource& source, const Domain& domain,
     if (in_order || error.kind() == ErrorKind::kStopped) throw;
   }
   // The first fault in order, and its row.
-  ReadToNowhere(source, domain, protection, OutsideValues::kPlace, on_rows);
+  ReadToNowhere(source, domain, protection, OutsideValues::kPlace, on_rows, options.stop);
   Fail(ErrorKind::kIo, "{}: its rows changed while they were read; run it again when they do not",
        ShownText(source.source.empty() ? source.database : source.source));
 }
@@ -455,9 +469,9 @@ CountedResult ReadCountedPart(const DataSource& source, const DataPart& part, co
 }
 
 ReadReport SurveyTable(const DataSource& source, const Domain& domain, const Protection& protection,
-                       const RowProgress& on_rows) {
-  if (source.push_down) return SurveyWhereTheyAre(source, domain, protection, on_rows);
-  return ReadToNowhere(source, domain, protection, OutsideValues::kTally, on_rows);
+                       const RowProgress& on_rows, const std::stop_token& stop) {
+  if (source.push_down) return SurveyWhereTheyAre(source, domain, protection, on_rows, stop);
+  return ReadToNowhere(source, domain, protection, OutsideValues::kTally, on_rows, stop);
 }
 
 QueryShape SurveyQuery(const DataSource& source) {

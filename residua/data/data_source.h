@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -89,7 +90,8 @@ struct CountedResult {
 // are chosen by `bits`, all equally likely, whatever they contain. Identifiers are compared as
 // text. A row without an identifier is left out: it may belong to anyone.
 //
-// `on_rows` is called now and then with the number of rows read so far.
+// `on_rows` is called now and then with the number of rows read so far; what it throws stops. While
+// a database works and no row comes, the `stop` of the options reaches it.
 using RowProgress = std::function<void(int64_t)>;
 ReadResult ReadEncodedTable(const DataSource& source, const Domain& domain,
                             const Protection& protection, BitSource& bits,
@@ -120,9 +122,10 @@ CountedResult ReadCountedPart(const DataSource& source, const DataPart& part, co
                               const CountingOptions& options);
 
 // What reading would find. Every value that has no cell is counted, whatever the policy, and none
-// stops the survey: rows with a value that would stop a measurement count as dropped.
+// stops the survey: rows with a value that would stop a measurement count as dropped. A database is
+// told to `stop`.
 ReadReport SurveyTable(const DataSource& source, const Domain& domain, const Protection& protection,
-                       const RowProgress& on_rows = {});
+                       const RowProgress& on_rows = {}, const std::stop_token& stop = {});
 
 // What the query does, without running it; empty for other sources, and for queries that a driver
 // passes on.

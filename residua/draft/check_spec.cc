@@ -9,6 +9,7 @@
 #include "residua/data/push_down_check.h"
 #include "residua/draft/release_cost.h"
 #include "residua/measure/measure.h"
+#include "residua/measure/remote/joint_cells.h"
 #include "residua/select/select.h"
 
 namespace residua {
@@ -76,11 +77,11 @@ std::vector<RowsKept> RowsKeptByMaxRows(const ReadReport& report, int64_t max_ro
 }
 
 SpecCheck CheckPlan(const Plan& plan, const std::string& name, const DataSource& data,
-                    const RowProgress& on_rows) {
+                    const RowProgress& on_rows, const std::stop_token& stop) {
   SpecCheck check;
   check.plan = plan;
   const auto start = Clock::now();
-  check.report = SurveyTable(data, plan.domain, plan.protection, on_rows);
+  check.report = SurveyTable(data, plan.domain, plan.protection, on_rows, stop);
   const std::chrono::duration<double> reading = Clock::now() - start;
   double num_identifiers = 0;
   for (const auto& [rows, identifiers] : check.report.identifiers_by_rows) {
@@ -92,16 +93,20 @@ SpecCheck CheckPlan(const Plan& plan, const std::string& name, const DataSource&
   check.seconds = reading.count() + PredictSeconds(size, Threads(0).count());
   check.obstacles = Obstacles(check.plan, name, data, check.report);
   check.push_down_fault = PushDownFault(check.plan, data);
+  if (!check.push_down_fault) {
+    check.num_joint_cells = NumJointCells(check.plan.domain);
+    check.joint_bytes = check.num_joint_cells * static_cast<int64_t>(sizeof(uint64_t));
+  }
   check.better_alone = FindBetterAlone(check.plan, PredictErrors(check.plan));
   return check;
 }
 
 SpecCheck CheckSpec(const Spec& spec, const std::string& name, const DataSource& data,
-                    const RowProgress& on_rows) {
+                    const RowProgress& on_rows, const std::stop_token& stop) {
   const auto start = Clock::now();
   const Plan plan = Select(RequestOf(spec));
   const std::chrono::duration<double> planning = Clock::now() - start;
-  SpecCheck check = CheckPlan(plan, name, data, on_rows);
+  SpecCheck check = CheckPlan(plan, name, data, on_rows, stop);
   check.seconds += planning.count();  // a release plans as well
   return check;
 }

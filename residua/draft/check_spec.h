@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct SpecCheck {
   // Where the rows are in a database that is read through a driver: why it cannot count them itself,
   // as far as public facts tell. Nothing where it can.
   std::optional<Error> push_down_fault;
+  // Where it can: the cells of all attributes together, and what their counters take here.
+  int64_t num_joint_cells = 0;
+  int64_t joint_bytes = 0;
   BetterAlone better_alone;
 };
 
@@ -38,12 +42,13 @@ struct RowsKept {
 std::vector<RowsKept> RowsKeptByMaxRows(const ReadReport& report, int64_t max_rows);
 
 // Tries a plan on its data and spends nothing; `name` is what messages call it. `on_rows` is called
-// now and then with the number of rows read so far.
+// now and then with the number of rows read so far; what it throws stops. A database is told to
+// `stop`.
 SpecCheck CheckPlan(const Plan& plan, const std::string& name, const DataSource& data,
-                    const RowProgress& on_rows = {});
+                    const RowProgress& on_rows = {}, const std::stop_token& stop = {});
 // Tries the spec on its data and spends nothing. The spec has a target; `name` is what messages
 // call it. `on_rows` is called now and then with the number of rows read so far.
 SpecCheck CheckSpec(const Spec& spec, const std::string& name, const DataSource& data,
-                    const RowProgress& on_rows = {});
+                    const RowProgress& on_rows = {}, const std::stop_token& stop = {});
 
 }  // namespace residua

@@ -1,47 +1,21 @@
 #!/usr/bin/env python3
 """Rows from PostgreSQL and SQLite through their ADBC drivers: databases.py BINARY
 
-Starts a PostgreSQL server of its own, on this machine's loopback address. Says what is missing and ends with 77, which
-ctest takes for skipped, without a server (Debian's package postgresql) or drivers (PyPI's adbc-driver-postgresql and
-adbc-driver-sqlite in build/python-test, or in the folders of RESIDUA_ADBC_DRIVERS)."""
+database_test.py says what it needs."""
 import glob
 import os
 import sqlite3
-import subprocess
 import sys
-import tempfile
 
-binary = os.path.abspath(sys.argv[1])
 root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(root, "tests", "fixtures"))
 
-from postgres_server import PostgresServer, free_port, server_programs  # noqa: E402
+from database_test import DatabaseTest  # noqa: E402
+from postgres_server import free_port  # noqa: E402
 
 ROWS = 60_000
-PASSWORD = "correct horse"
-passed = failed = 0
-
-
-def skip(reason):
-    print(f"skipped: {reason}")
-    sys.exit(77)
-
-
-def driver_folders():
-    folders = os.environ.get("RESIDUA_ADBC_DRIVERS", "").split(":")
-    folders += glob.glob(os.path.join(root, "build", "python-test", "lib", "python3*", "site-packages"))
-    return [folder for folder in folders if glob.glob(os.path.join(folder, "adbc_driver_postgresql", "*.so"))]
-
-
-def check(name, is_true, shown=""):
-    global passed, failed
-    passed, failed = passed + bool(is_true), failed + (not is_true)
-    print(f"{'ok  ' if is_true else 'FAIL'} {name} {'' if is_true else shown}")
-
-
-def run(*arguments, **variables):
-    environment = {**os.environ, "PGPASSWORD": PASSWORD, **variables}
-    return subprocess.run([binary, *arguments], capture_output=True, text=True, env=environment, timeout=300)
+test = DatabaseTest(sys.argv[1])
+check, run = test.check, test.run
 
 
 def write_spec(database, query, ledger="people.ledger"):
@@ -149,27 +123,11 @@ def try_postgres(server):
     refuse("no ledger", server.url, query, "name the one that its budget is kept in", ledger=None)
 
 
-def main():
-    programs, folders = server_programs(), driver_folders()
-    if not programs:
-        skip("no PostgreSQL server; install Debian's package postgresql")
-    if not folders:
-        skip("no ADBC drivers; install adbc-driver-postgresql and adbc-driver-sqlite into build/python-test")
-    os.environ["RESIDUA_ADBC_DRIVERS"] = ":".join(folders)
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        refuse("no driver", "postgresql://127.0.0.1/x", "SELECT 1", "pip install adbc-driver-postgresql",
-               RESIDUA_ADBC_DRIVERS="", VIRTUAL_ENV="", CONDA_PREFIX="")
-        refuse("another kind", "mysql://127.0.0.1/x", "SELECT 1", "databases of the kind mysql cannot be read")
-        try_sqlite()
-        server = PostgresServer(programs, folder, PASSWORD)
-        try:
-            fill(server)
-            try_postgres(server)
-        finally:
-            server.stop()
-    print(f"{passed} passed, {failed} failed")
-    sys.exit(failed > 0)
-
-
-main()
+with test:
+    refuse("no driver", "postgresql://127.0.0.1/x", "SELECT 1", "pip install adbc-driver-postgresql",
+           RESIDUA_ADBC_DRIVERS="", VIRTUAL_ENV="", CONDA_PREFIX="")
+    refuse("another kind", "mysql://127.0.0.1/x", "SELECT 1", "databases of the kind mysql cannot be read")
+    try_sqlite()
+    of_test = test.server()
+    fill(of_test)
+    try_postgres(of_test)

@@ -4,7 +4,7 @@
 Hostile values of every type, under every encoding and policy, in PostgreSQL and SQLite. Each release is made twice, with
 push_down and without. Every value is in a multiple of 20 rows, and noise is far below that: one value in another cell shows.
 What `check` finds, which has no noise, must be the same.
-Ends with 77, which ctest takes for skipped, without a server or drivers (as databases.py)."""
+database_test.py says what it needs."""
 import csv
 import glob
 import itertools
@@ -13,43 +13,17 @@ import os
 import random
 import shutil
 import sqlite3
-import subprocess
 import sys
-import tempfile
 
-binary = os.path.abspath(sys.argv[1])
 root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(root, "tests", "fixtures"))
 
-from postgres_server import PostgresServer, server_programs  # noqa: E402
+from database_test import DatabaseTest  # noqa: E402
 
-PASSWORD = "correct horse"
-passed = failed = 0
+test = DatabaseTest(sys.argv[1])
+check, run = test.check, test.run
 number = itertools.count()
 rng = random.Random(20)
-
-
-def skip(reason):
-    print(f"skipped: {reason}")
-    sys.exit(77)
-
-
-def driver_folders():
-    folders = os.environ.get("RESIDUA_ADBC_DRIVERS", "").split(":")
-    folders += glob.glob(os.path.join(root, "build", "python-test", "lib", "python3*", "site-packages"))
-    return [folder for folder in folders if glob.glob(os.path.join(folder, "adbc_driver_postgresql", "*.so"))]
-
-
-def check(name, is_true, shown=""):
-    global passed, failed
-    passed, failed = passed + bool(is_true), failed + (not is_true)
-    if not is_true:
-        print(f"FAIL {name} {shown}", flush=True)
-
-
-def run(*arguments, **variables):
-    environment = {**os.environ, "PGPASSWORD": PASSWORD, **variables}
-    return subprocess.run([binary, *arguments], capture_output=True, text=True, env=environment, timeout=300)
 
 
 def toml(value):
@@ -396,9 +370,17 @@ def try_plan_files(database):
     check("plan: other rows are refused", done.returncode == 1 and "data.push_down" in done.stderr, done.stderr)
     done = run("check", "planned.toml")
     check("check: says that rows stay", "rows stay in the database" in done.stdout, done.stdout + done.stderr)
+    check("check: says what it takes", "together have 240 cells of at most 1048576; their counters take 2 kB" in done.stdout,
+          done.stdout)
     write_spec("read.toml", database, "SELECT age, sex, born FROM patients", PATIENTS, ledger="planned.ledger")
     done = run("check", "read.toml")
-    check("check: says that they can", "set push_down = true" in done.stdout, done.stdout + done.stderr)
+    check("check: says that they can", "set push_down = true" in done.stdout and "have 240 cells" in done.stdout,
+          done.stdout + done.stderr)
+    write_spec("large.toml", database, "SELECT age, sex, born FROM patients",
+               {**PATIENTS, "age": ["integers = [0, 99999]"]}, ledger="planned.ledger")
+    done = run("check", "large.toml")
+    check("check: says why they cannot", "cannot count them itself: all attributes together have more than 1048576 cells" in
+          done.stdout, done.stdout + done.stderr)
     for made in ("plan.json", "measured.parquet", "planned.ledger"):
         os.remove(made)
 
@@ -449,35 +431,19 @@ def try_postgres_faults(server):
                "whose cell the database cannot tell", attributes={**PATIENTS, "age": ["integers = [0, 9]", 'outside = "drop"']})
 
 
-def main():
-    programs, folders = server_programs(), driver_folders()
-    if not programs:
-        skip("no PostgreSQL server; install Debian's package postgresql")
-    if not folders:
-        skip("no ADBC drivers; install adbc-driver-postgresql and adbc-driver-sqlite into build/python-test")
-    os.environ["RESIDUA_ADBC_DRIVERS"] = ":".join(folders)
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        fill_sqlite()
-        refuse("a DuckDB file", "people.duckdb", "SELECT 1 AS age", "data.push_down", "read through a driver")
-        try_sqlite_types()
-        try_both("sqlite:t.sqlite")
-        try_published("sqlite:t.sqlite")
-        try_plan_files("sqlite:t.sqlite")
-        try_unclear()
-        server = PostgresServer(programs, folder, PASSWORD)
-        try:
-            fill_postgres(server)
-            server.execute("CREATE SEQUENCE numbers;")
-            try_postgres_types(server)
-            try_both(server.url)
-            try_published(server.url)
-            try_plan_files(server.url)
-            try_postgres_faults(server)
-        finally:
-            server.stop()
-    print(f"{passed} passed, {failed} failed")
-    sys.exit(failed > 0)
-
-
-main()
+with test:
+    fill_sqlite()
+    refuse("a DuckDB file", "people.duckdb", "SELECT 1 AS age", "data.push_down", "read through a driver")
+    try_sqlite_types()
+    try_both("sqlite:t.sqlite")
+    try_published("sqlite:t.sqlite")
+    try_plan_files("sqlite:t.sqlite")
+    try_unclear()
+    of_test = test.server()
+    fill_postgres(of_test)
+    of_test.execute("CREATE SEQUENCE numbers;")
+    try_postgres_types(of_test)
+    try_both(of_test.url)
+    try_published(of_test.url)
+    try_plan_files(of_test.url)
+    try_postgres_faults(of_test)

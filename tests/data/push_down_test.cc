@@ -1,12 +1,12 @@
-#include "residua/data/push_down.h"
+#include "residua/data/database/push_down.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
 #include "residua/base/error.h"
-#include "residua/data/cell_sql.h"
-#include "residua/data/sql_literal.h"
+#include "residua/data/database/cell_sql.h"
+#include "residua/data/database/sql_literal.h"
 #include "residua/noise/secure_bits.h"
 
 namespace residua {

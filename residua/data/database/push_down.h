@@ -1,9 +1,11 @@
 #pragma once
 
+#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "residua/base/error.h"
+#include "residua/base/stop.h"
 #include "residua/data/data_source.h"
 #include "residua/data/push_down_check.h"
 
@@ -22,15 +24,17 @@ CountedResult CountWhereTheyAre(const DataSource& source, const Domain& domain,
                                 const CountingOptions& options, const RowProgress& on_rows);
 // What that would find, as SurveyTable does.
 ReadReport SurveyWhereTheyAre(const DataSource& source, const Domain& domain,
-                              const Protection& protection, const RowProgress& on_rows);
+                              const Protection& protection, const RowProgress& on_rows,
+                              const std::stop_token& stop);
 
-// Runs `read`; says of Error{kIo} that the rows broke off.
+// Runs `read`; says of Error{kIo} that the rows broke off, or that they were stopped.
 template <typename Read>
-auto CheckNotBrokenOff(const Read& read) {
+auto CheckNotBrokenOff(const std::stop_token& stop, const Read& read) {
   try {
     return read();
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kIo) throw;
+    CheckNotStopped(stop);
     Fail(ErrorKind::kIo,
          "{}; its rows broke off: check the server and the connection, and run it "
          "again",

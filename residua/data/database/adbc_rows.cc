@@ -1,8 +1,10 @@
-#include "residua/data/adbc_rows.h"
+#include "residua/data/database/adbc_rows.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
@@ -12,7 +14,8 @@
 
 #include "residua/base/error.h"
 #include "residua/base/shown_text.h"
-#include "residua/data/adbc.h"
+#include "residua/base/stop.h"
+#include "residua/data/database/adbc.h"
 #include "residua/data/relation.h"
 
 namespace residua {
@@ -108,8 +111,14 @@ std::string_view RemedyOf(std::string_view message) {
   return "";
 }
 
+// How long a database may take to end what it was told to cancel, and to end by itself where it
+// cannot be told.
+constexpr std::chrono::milliseconds kCancelling(5000);
+constexpr std::chrono::milliseconds kEndingByItself(1000);
+
 }  // namespace
 
+// Of one connection. Calls are made by one thread at a time, but for Cancel.
 struct AdbcRows::State {
   explicit State(std::string shown_url) : name(std::move(shown_url)) {}
   State(const State&) = delete;
@@ -141,12 +150,32 @@ struct AdbcRows::State {
       Fail(ErrorKind::kIo, "the driver for {} is no ADBC driver; install adbc-driver-{} again",
            kind, kind);
     }
-    Call([&](AdbcError* error) { return init(kAdbcVersion, &driver, error); });
+    AdbcError is_older = {};
+    if (init(kAdbcVersion, &driver, &is_older) != 0) {
+      if (is_older.release != nullptr) is_older.release(&is_older);
+      driver = {};
+      Call([&](AdbcError* error) { return init(kFirstAdbcVersion, &driver, error); });
+    }
     Call(driver.DatabaseNew, &database);
     Call(driver.DatabaseSetOption, &database, "uri", uri.c_str());
     Call(driver.DatabaseInit, &database);
     Call(driver.ConnectionNew, &connection);
     Call(driver.ConnectionInit, &connection, &database);
+    is_connected = true;
+  }
+
+  void Open(const std::string& url) {
+    const std::string kind = KindOfUrl(url);
+    if (kind == "sqlite") {
+      const std::string path = url.substr(url.find(':') + 1);
+      CheckIsFile(path);
+      Connect(kind, path);
+      Execute("PRAGMA query_only = 1", nullptr);
+    } else {
+      Connect(kind, url);
+      Call(driver.ConnectionSetOption, &connection, "adbc.connection.autocommit", "false");
+      Execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY", nullptr);
+    }
   }
 
   // Runs a statement; its rows go to `rows` unless that is null.
@@ -160,36 +189,114 @@ struct AdbcRows::State {
     Call(driver.StatementExecuteQuery, &statement, rows, static_cast<int64_t*>(nullptr));
   }
 
+  void Query(const std::string& sql) {
+    if (stream.release != nullptr) stream.release(&stream);
+    stream = {};
+    Execute(sql, &stream);
+  }
+
+  // False if the driver cannot.
+  bool Cancel() {
+    if (!is_connected || driver.ConnectionCancel == nullptr) return false;
+    AdbcError ignored = {};
+    const AdbcStatusCode status = driver.ConnectionCancel(&connection, &ignored);
+    if (ignored.release != nullptr) ignored.release(&ignored);
+    return status != kAdbcNotImplemented;
+  }
+
   std::string name;
   AdbcDriver driver = {};
   AdbcDatabase database = {};
   AdbcConnection connection = {};
   AdbcStatement statement = {};
   ArrowArrayStream stream = {};
+  std::atomic<bool> is_connected = false;
 };
 
-AdbcRows::AdbcRows(const std::string& url) : state_(std::make_unique<State>(ShownText(url))) {
-  const std::string kind = KindOfUrl(url);
-  if (kind == "sqlite") {
-    const std::string path = url.substr(url.find(':') + 1);
-    CheckIsFile(path);
-    state_->Connect(kind, path);
-    state_->Execute("PRAGMA query_only = 1", nullptr);
-  } else {
-    state_->Connect(kind, url);
-    state_->Call(state_->driver.ConnectionSetOption, &state_->connection,
-                 "adbc.connection.autocommit", "false");
-    state_->Execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY", nullptr);
-  }
+AdbcRows::AdbcRows(const std::string& url, const std::stop_token& stop)
+    : state_(std::make_shared<State>(ShownText(url))),
+      stop_(stop),
+      rows_{&GetSchema, &GetNext,
+            [](ArrowArrayStream* stream) {
+              return static_cast<AdbcRows*>(stream->private_data)->fault_.c_str();
+            },
+            [](ArrowArrayStream* stream) { stream->release = nullptr; }, this},
+      on_stop_(std::in_place, stop, [this] { GiveUp(); }) {
+  Run([state = state_, url] { state->Open(url); });
 }
 
 AdbcRows::~AdbcRows() = default;
 
+void AdbcRows::Run(std::function<void()> call) {
+  CheckNotStopped(stop_);
+  try {
+    if (thread_.Run(std::move(call))) return;
+  } catch (const Error&) {
+    CheckNotStopped(stop_);
+    throw;
+  }
+  CheckNotStopped(stop_);
+}
+
+void AdbcRows::GiveUp() {
+  const auto tell = [state = state_] {
+    auto is_told = std::make_shared<std::atomic<bool>>(false);
+    return RunAtMost(kCancelling, [state, is_told] { *is_told = state->Cancel(); }) && *is_told;
+  };
+  const bool is_told = tell();
+  thread_.Abandon(
+      [&] {
+        if (is_told) tell();
+      },
+      is_told ? kCancelling : kEndingByItself);
+}
+
 ArrowArrayStream* AdbcRows::Query(const std::string& query) {
-  if (state_->stream.release != nullptr) state_->stream.release(&state_->stream);
-  state_->stream = {};
-  state_->Execute(query, &state_->stream);
-  return &state_->stream;
+  Run([state = state_, query] { state->Query(query); });
+  return &rows_;
+}
+
+template <typename Part>
+int AdbcRows::Ask(int (*ArrowArrayStream::*function)(ArrowArrayStream*, Part*), Part* out) {
+  // It may come when nobody waits for it any more.
+  struct Answer {
+    Answer() = default;
+    Answer(const Answer&) = delete;
+    Answer& operator=(const Answer&) = delete;
+    ~Answer() {
+      if (part.release != nullptr) part.release(&part);
+    }
+
+    int status = 0;
+    Part part = {};
+    std::string fault;
+  };
+  const auto answer = std::make_shared<Answer>();
+  const auto ask = [function, answer, state = state_] {
+    ArrowArrayStream& stream = state->stream;
+    answer->status = (stream.*function)(&stream, &answer->part);
+    if (answer->status == 0) return;
+    const char* fault = stream.get_last_error(&stream);
+    answer->fault = fault == nullptr ? "it failed and does not say why" : fault;
+  };
+  if (!thread_.Run(ask)) {
+    fault_ = "stopped before it was done";
+    return ECANCELED;
+  }
+  if (answer->status != 0) {
+    fault_ = answer->fault;
+    return answer->status;
+  }
+  *out = std::exchange(answer->part, {});
+  return 0;
+}
+
+int AdbcRows::GetSchema(ArrowArrayStream* stream, ArrowSchema* out) {
+  return static_cast<AdbcRows*>(stream->private_data)->Ask(&ArrowArrayStream::get_schema, out);
+}
+
+int AdbcRows::GetNext(ArrowArrayStream* stream, ArrowArray* out) {
+  return static_cast<AdbcRows*>(stream->private_data)->Ask(&ArrowArrayStream::get_next, out);
 }
 
 }  // namespace residua

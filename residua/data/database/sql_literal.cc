@@ -1,4 +1,4 @@
-#include "residua/data/sql_literal.h"
+#include "residua/data/database/sql_literal.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "residua/data/push_down.h"
+#include "residua/data/database/push_down.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,9 +11,9 @@
 
 #include "residua/base/checked.h"
 #include "residua/base/shown_text.h"
-#include "residua/data/adbc_rows.h"
 #include "residua/data/arrow_stream.h"
-#include "residua/data/cell_sql.h"
+#include "residua/data/database/adbc_rows.h"
+#include "residua/data/database/cell_sql.h"
 #include "residua/data/database_url.h"
 #include "residua/data/duckdb_connection.h"
 #include "residua/data/relation.h"
@@ -61,12 +61,13 @@ void VisitRows(const std::string& name, ArrowArrayStream* stream, size_t num_col
 // One counting, in the transaction of one connection.
 class PushedDown {
  public:
-  PushedDown(const DataSource& source, const Domain& domain)
+  PushedDown(const DataSource& source, const Domain& domain, const std::stop_token& stop)
       : source_(source),
         domain_(domain),
         file_(ShownText(source.database)),
         nulls_(source.null_values),
-        rows_(source.database),
+        stop_(stop),
+        rows_(source.database, stop),
         is_sqlite_(source.database.starts_with("sqlite:")) {}
 
   ReadReport Count(OutsideValues outside_values, JointCounts* counts, const RowProgress& on_rows) {
@@ -96,7 +97,7 @@ class PushedDown {
       }
     };
     ArrowArrayStream* stream = rows_.Query(CountingSql());
-    CheckNotBrokenOff([&] {
+    CheckNotBrokenOff(stop_, [&] {
       VisitRows(file_, stream, 2, "BIGINT", [&](const DuckDbChunk& chunk) {
         const auto* joint = chunk.Values<int64_t>(0);
         const auto* num_rows = chunk.Values<int64_t>(1);
@@ -258,6 +259,7 @@ class PushedDown {
   const Domain& domain_;
   const std::string file_;
   const NullValues nulls_;
+  const std::stop_token stop_;
   AdbcRows rows_;
   const bool is_sqlite_;
   std::vector<std::string> names_;       // of the query's columns
@@ -286,14 +288,16 @@ CountedResult CountWhereTheyAre(const DataSource& source, const Domain& domain,
                                 const CountingOptions& options, const RowProgress& on_rows) {
   CheckSource(source, domain, protection);
   JointCounts counts(domain, std::move(sets), options);
-  ReadReport report = PushedDown(source, domain).Count(OutsideValues::kPlace, &counts, on_rows);
+  ReadReport report =
+      PushedDown(source, domain, options.stop).Count(OutsideValues::kPlace, &counts, on_rows);
   return {std::move(counts).Take(), std::move(report)};
 }
 
 ReadReport SurveyWhereTheyAre(const DataSource& source, const Domain& domain,
-                              const Protection& protection, const RowProgress& on_rows) {
+                              const Protection& protection, const RowProgress& on_rows,
+                              const std::stop_token& stop) {
   CheckSource(source, domain, protection);
-  return PushedDown(source, domain).Count(OutsideValues::kTally, nullptr, on_rows);
+  return PushedDown(source, domain, stop).Count(OutsideValues::kTally, nullptr, on_rows);
 }
 
 }  // namespace residua
