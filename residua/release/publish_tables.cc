@@ -74,8 +74,10 @@ std::string About(const TablesRequest& request, const Plan& plan, const TableLay
     json["estimates"] = "unbiased; signed; std_dev and intervals are exact for the noise added";
     if (!layout.is_mean.empty()) {
       json["means"] =
-          "sum / estimate; estimate counts the rows with a number; intervals are Fieller's, "
-          "mean_std_dev is by the delta method; empty where the count is too uncertain";
+          "sum / estimate, held to the range of the numbers; estimate counts the rows with a "
+          "number; "
+          "intervals are Fieller's within that range, mean_std_dev is by the delta method; empty "
+          "where the rows are too few for a mean at this noise";
     }
     if (request.format == TableFormat::kCsv && request.digits == TableDigits::kSupported) {
       json["digits"] =
