@@ -6,6 +6,8 @@
 
 #include "residua/reconstruct/mean_estimate.h"
 #include "residua/reconstruct/query_answer.h"
+#include "residua/reconstruct/simultaneous.h"
+#include "residua/select/mean_errors.h"
 #include "residua/select/select.h"
 #include "residua/text/question_text.h"
 #include "tests/means/dense_fit.h"
@@ -272,6 +274,86 @@ TEST(MeanEstimateTest, DifferencesOfRowsHaveNoRange) {
   EXPECT_EQ(RangeOfMean(domain, sum_of({1, 0.5})).lower, 0);
   EXPECT_EQ(RangeOfMean(domain, sum_of({1, 0.5})).upper, 10);
   EXPECT_EQ(RangeOfMean(domain, sum_of({1, -1})).lower, kAnywhere.lower);
+}
+
+// What is predicted before anything is measured is what the tables then state.
+TEST(MeanEstimateTest, PredictedErrorsAreThoseOfTheTables) {
+  std::mt19937_64 random(11);
+  for (const bool null_cell : {false, true}) {
+    const Domain domain({OfCells("a", 3), Averaged("m", Whole(-60, 600), null_cell),
+                         OfCells("p", 5, QueryKind::kPrefix)});
+    const Plan plan = PlanOf(domain, Rational(1, 2), 3);
+    DeterministicBits bits(11);
+    const auto residuals =
+        MeasuredWith(plan, Encoded(domain, RandomRows(domain, 900, random)), bits);
+    const ResidualIndex index = IndexResiduals(plan, residuals);
+    const std::vector<AttributeSet> tables = {{1}, {0}, {0, 1}, {1, 2}, {0, 1, 2}};
+    const std::vector<MeanErrors> errors = PredictMeanErrors(plan, tables);
+    ASSERT_EQ(errors.size(), 4u) << "one table has no mean";
+    for (const MeanErrors& of : errors) {
+      EXPECT_EQ(of.attribute, 1);
+      const MeanColumns columns = ColumnsOf(plan, index, of.table);
+      const auto n = static_cast<double>(columns.counts.size());
+      EXPECT_EQ(of.num_answers, n);
+      double counts = 0, sums = 0;
+      for (size_t k = 0; k < columns.counts.size(); ++k) {
+        counts += columns.count_std_devs[k] * columns.count_std_devs[k] / n;
+        sums += columns.sum_std_devs[k] * columns.sum_std_devs[k] / n;
+        if (std::isnan(columns.means[k])) continue;
+        // On the table's whole, and not of each answer, whose variances differ.
+        if (of.table.size() > 1 && of.table.back() == 2) continue;
+        EXPECT_LE(columns.mean_std_devs[k], std::sqrt(of.most_variance) / columns.counts[k]);
+        EXPECT_GE(columns.mean_std_devs[k], 0.6 * std::sqrt(of.most_variance) / columns.counts[k]);
+      }
+      EXPECT_NEAR(of.count_variance, counts, 1e-4 * counts);
+      EXPECT_NEAR(of.sum_variance, sums, 1e-4 * sums);
+    }
+  }
+}
+
+// All counts, sums and means of a table at once, as often as is said, or more: the factor is for
+// normal errors of any covariance.
+TEST(MeanEstimateTest, SimultaneousIntervalsCoverAllAtOnce) {
+  constexpr int kNumReleases = 1000;
+  constexpr double kConfidence = 0.9;
+  const Domain domain({OfCells("a", 4), Averaged("m", Whole(0, 100), false)});
+  const Plan plan = PlanOf(domain, Rational(1, 4), 2);
+  std::vector<Row> rows;
+  std::vector<double> counts(4), sums(4);
+  for (int k = 0; k < 1200; ++k) {
+    rows.push_back({k % 4, k % 101});
+    ++counts[static_cast<size_t>(k % 4)];
+    sums[static_cast<size_t>(k % 4)] += k % 101;
+  }
+  const EncodedTable table = Encoded(domain, rows);
+  const std::vector<AttributeSet> tables = {{0, 1}};
+  const double factor =
+      SimultaneousFactor(plan, tables, AxesOf(plan, AnswerKind::kPlanned), kConfidence);
+  DeterministicBits bits(31);
+  int all_covered = 0;
+  int one_by_one = 0;
+  for (int r = 0; r < kNumReleases; ++r) {
+    const auto residuals = MeasuredWith(plan, table, bits);
+    const ResidualIndex index = IndexResiduals(plan, residuals);
+    const auto all_within = [&](double quantile) {
+      const MeanColumns columns =
+          MeanColumnsOf(plan, index, tables[0], AxesOf(plan, AnswerKind::kPlanned),
+                        Reconstruct(index, tables[0]), quantile);
+      for (size_t k = 0; k < 4; ++k) {
+        const double mean = sums[k] / counts[k];
+        if (std::abs(columns.counts[k] - counts[k]) > quantile * columns.count_std_devs[k] ||
+            std::abs(columns.sums[k] - sums[k]) > quantile * columns.sum_std_devs[k] ||
+            !(columns.mean_lower[k] <= mean && mean <= columns.mean_upper[k])) {
+          return false;
+        }
+      }
+      return true;
+    };
+    all_covered += all_within(factor) ? 1 : 0;
+    one_by_one += all_within(TwoSidedQuantile(kConfidence)) ? 1 : 0;
+  }
+  EXPECT_GE(all_covered, kConfidence * kNumReleases - 3.9 * std::sqrt(0.09 * kNumReleases));
+  EXPECT_LT(one_by_one, 0.8 * kNumReleases) << "intervals of single answers do not";
 }
 
 }  // namespace
