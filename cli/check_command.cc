@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/interruption.h"
+#include "cli/mean_report.h"
 #include "cli/plan_report.h"
 #include "cli/progress.h"
 #include "cli/words.h"
@@ -223,6 +224,9 @@ std::string Percent(double share) {
 // Those with the largest errors, if there are many.
 void PrintExpectedTables(const Plan& plan, const Expectation& expectation) {
   std::vector<ExpectedTable> tables = ListExpected(plan, expectation);
+  std::erase_if(tables, [&](const ExpectedTable& table) {
+    return MeanAttribute(plan.domain, table.attributes) >= 0;
+  });
   if (tables.empty()) return;
   constexpr size_t kMaxShown = 20;
   const bool is_cut = tables.size() > kMaxShown;
@@ -254,9 +258,31 @@ void PrintExpectedTables(const Plan& plan, const Expectation& expectation) {
   }
 }
 
+std::vector<MeanErrors> ExpectedMeans(const Plan& plan, const Expectation& expectation) {
+  std::vector<AttributeSet> tables;
+  for (const ExpectedTable& table : ListExpected(plan, expectation)) {
+    tables.push_back(table.attributes);
+  }
+  return PredictMeanErrors(plan, tables);
+}
+
+void PrintExpectedMeans(const Plan& plan, const Expectation& expectation) {
+  std::vector<MeanErrors> means = ExpectedMeans(plan, expectation);
+  if (means.empty()) return;
+  constexpr size_t kMaxShown = 20;
+  if (means.size() > kMaxShown) {
+    // Those with the fewest rows are last.
+    means.erase(means.begin(), means.end() - kMaxShown);
+    fmt::print("\nThe {} largest of the tables with a mean:", kMaxShown);
+  }
+  fmt::print("\n");
+  PrintMeanErrors(plan, means, expectation.num_rows);
+}
+
 void PrintExpectation(const Plan& plan, const Expectation& expectation) {
   if (!(expectation.num_rows > 0)) return;
   PrintExpectedTables(plan, expectation);
+  PrintExpectedMeans(plan, expectation);
   if (!(expectation.num_mostly_noise > 0)) return;
   fmt::print(
       "Mostly noise: {:.15g} of {:.15g} tables. Leave them out, make their cells coarser, or spend "
@@ -314,6 +340,8 @@ Json CheckJson(const std::string& name, const Spec& spec, const SpecCheck& check
                              {"num_tables", expectation.num_tables},
                              {"num_mostly_noise", expectation.num_mostly_noise},
                              {"tables", Json::array()}};
+  const std::vector<MeanErrors> means = ExpectedMeans(check.plan, expectation);
+  auto mean = means.begin();
   for (const ExpectedTable& table : ListExpected(check.plan, expectation)) {
     const ExpectedErrors& of = *table.expected;
     Json names = Json::array();
@@ -323,6 +351,13 @@ Json CheckJson(const std::string& name, const Spec& spec, const SpecCheck& check
                                                  {"average_answer", of.average_answer},
                                                  {"std_dev", of.std_dev},
                                                  {"relative_error", of.relative_error()}});
+    if (MeanAttribute(check.plan.domain, table.attributes) >= 0) {
+      json["expected_errors"]["tables"].back()["mean"] =
+          MeanErrorsJson(check.plan, *mean++, expectation.num_rows);
+    }
+  }
+  for (const int i : MeansKeptApart(spec.domain, spec.workload)) {
+    json["means_kept_apart"].push_back(spec.domain[i].name);
   }
   for (const Error& obstacle : check.obstacles) json["obstacles"].push_back(Worded(obstacle));
   for (const ReleaseWarning& warning : AllWarnings(check)) {
@@ -359,6 +394,9 @@ void Print(const std::string& name, const Spec& spec, const SpecCheck& check) {
   if (!spec.data.query.empty()) PrintQuery(report.query);
   PrintPushDown(spec.data, check);
   PrintExpectation(check.plan, ExpectationOf(spec, check));
+  if (const std::string words = LeftOutInWords(spec.domain, spec.workload); !words.empty()) {
+    fmt::print("\nLeft out: {}.\n", words);
+  }
   const std::vector<ReleaseWarning> warnings = AllWarnings(check);
   if (!warnings.empty()) fmt::print("\n");
   for (const ReleaseWarning& warning : warnings) fmt::print("warning: {}\n", Worded(warning));

@@ -22,16 +22,22 @@ struct LedgerOptions {
   std::string spec;
 };
 
-// The ledger named, or the only one in the current folder.
-std::filesystem::path FindLedger(const std::string& path) {
-  if (!path.empty()) return path;
+// The ledger named, that of the data named, or the only one in the current folder.
+std::filesystem::path FindLedger(const LedgerOptions& options) {
+  if (!options.path.empty()) return options.path;
+  if (!options.data.empty()) {
+    NamedPlaces named;
+    named.source = options.data;
+    return FindPlaces({}, "", named).ledger;
+  }
   std::vector<std::filesystem::path> found;
   for (const auto& entry : std::filesystem::directory_iterator(".")) {
     if (entry.path().extension() == ".ledger") found.push_back(entry.path().filename());
   }
   if (found.size() == 1) return found.front();
   Fail(ErrorKind::kBadInput,
-       "{} ledgers (*.ledger) are in this folder; name one with --ledger FILE",
+       "{} ledgers (*.ledger) are in this folder; name one with --ledger FILE, or its data with "
+       "--data FILE",
        found.empty() ? "no" : "several");
 }
 
@@ -52,7 +58,7 @@ std::string_view Describe(Kind kind) {
 }
 
 void Show(const LedgerOptions& options) {
-  const std::filesystem::path path = FindLedger(options.path);
+  const std::filesystem::path path = FindLedger(options);
   const Ledger ledger = Ledger::Open(path);
   const Ledger::Balance balance = ledger.CurrentBalance();
   const std::vector<LedgerEntry> entries = ledger.Entries();
@@ -93,7 +99,7 @@ void Show(const LedgerOptions& options) {
 }
 
 void Forgive(const LedgerOptions& options) {
-  Ledger ledger = Ledger::Open(FindLedger(options.path));
+  Ledger ledger = Ledger::Open(FindLedger(options));
   ledger.Forgive(options.id, options.reason);
   fmt::print("Entry {} no longer counts as spent; it stays on record with the reason.\n",
              options.id);
@@ -144,7 +150,7 @@ void Grant(const LedgerOptions& options) {
     Fail(ErrorKind::kBadInput,
          "a grant needs --rho, --pcost, --mu or --epsilon with --delta, and a --reason");
   }
-  Ledger ledger = Ledger::Open(FindLedger(options.path));
+  Ledger ledger = Ledger::Open(FindLedger(options));
   const Budget& granted = std::get<Budget>(budget->target);
   ledger.Grant(granted.pcost, options.reason, granted.limits);
   fmt::print("Granted; {}.\n", SpentInWords(ledger.CurrentBalance()));
@@ -163,13 +169,16 @@ void AddLedgerCommand(CLI::App* app) {
       "  residua ledger forgive 3 --reason 'crashed at 10:02; nothing of it was published'\n"
       "  residua ledger grant --rho 0.5 --reason 'board decision of 3 May'");
   const std::string ledger_help = "The ledger; by default the only *.ledger of this folder";
+  const std::string data_help = "The data file; its ledger is beside it, in place of --ledger";
   command->add_option("--ledger", options->path, ledger_help);
+  command->add_option("--data", options->data, data_help);
   command->add_flag("--json", options->json, "Print the result as JSON");
   CLI::App* forgive = command->add_subcommand(
       "forgive", "Stop counting a reserved spend, stating that nothing of it was published");
   forgive->add_option("ID", options->id, "The entry")->required();
   forgive->add_option("--reason", options->reason, "Why; kept on record")->required();
   forgive->add_option("--ledger", options->path, ledger_help);
+  forgive->add_option("--data", options->data, data_help);
   CLI::App* grant = command->add_subcommand("grant", "Add to what may be spent");
   grant->add_option("--rho", options->privacy.rho, "In zCDP");
   grant->add_option("--pcost", options->privacy.pcost, "As privacy cost (2 rho)");
@@ -178,6 +187,7 @@ void AddLedgerCommand(CLI::App* app) {
   grant->add_option("--delta", options->privacy.delta, "Of --epsilon");
   grant->add_option("--reason", options->reason, "Who decided, and when; kept on record");
   grant->add_option("--ledger", options->path, ledger_help);
+  grant->add_option("--data", options->data, data_help);
   CLI::App* create = command->add_subcommand(
       "create", "Set the budget of data before its first release, which otherwise grants its own");
   create->add_option("--data", options->data, "The data file");

@@ -221,8 +221,11 @@ void Run(const PlanOptions& options) {
   if (options.after.empty()) certificate = CertifyPlan(file.plan);
   const std::vector<ReleaseWarning> warnings = WarningsOf(file.plan, spec.public_rows);
   PrintWarnings(warnings);
+  std::optional<double> num_rows;
+  if (spec.public_rows) num_rows = static_cast<double>(*spec.public_rows);
   if (options.json) {
-    Json json = PlanJson(file.plan, errors, certificate, elapsed.count(), options.variances);
+    Json json =
+        PlanJson(file.plan, errors, certificate, elapsed.count(), options.variances, num_rows);
     json["warnings"] = Json::array();
     for (const ReleaseWarning& warning : warnings) json["warnings"].push_back(Worded(warning));
     if (alternatives) {
@@ -231,7 +234,7 @@ void Run(const PlanOptions& options) {
     }
     fmt::print("{}\n", IndentedJson(json));
   } else {
-    PrintPlan(file.plan, errors, certificate, elapsed.count(), options.variances);
+    PrintPlan(file.plan, errors, certificate, elapsed.count(), options.variances, num_rows);
     if (alternatives) {
       PrintAfter(file.plan, errors, alternatives->fresh, alternatives->pcost_at_once);
     }

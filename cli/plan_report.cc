@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "cli/guarantee_report.h"
+#include "cli/mean_report.h"
 #include "residua/base/error.h"
 #include "residua/privacy/suspicion.h"
 #include "residua/release/published_errors.h"
@@ -68,10 +69,35 @@ std::string OrderName(size_t num_attributes) {
   return num_attributes == 0 ? "total" : fmt::format("{}-way", num_attributes);
 }
 
+bool HasMean(const Plan& plan, const ListedTable& table) {
+  return MeanAttribute(plan.domain, table.attributes) >= 0;
+}
+
+bool HasMeans(const Plan& plan) {
+  const auto& attributes = plan.domain.attributes();
+  return std::any_of(attributes.begin(), attributes.end(),
+                     [](const Attribute& attribute) { return MeanOf(attribute) != nullptr; });
+}
+
+constexpr std::string_view kSumUnit = "sums in units of their range, HIGH - LOW";
+
+std::vector<AttributeSet> SetsOf(const std::vector<ListedTable>& tables) {
+  std::vector<AttributeSet> sets;
+  for (const ListedTable& table : tables) sets.push_back(table.attributes);
+  return sets;
+}
+
 // With the root mean square of the answers' standard deviations and the largest; their variances
-// too if asked for.
-void PrintEveryTable(const Plan& plan, const std::vector<TableErrors>& errors, bool variances) {
-  const std::vector<ListedTable> tables = ListTables(plan, errors);
+// too if asked for. Tables with a mean follow by themselves.
+void PrintEveryTable(const Plan& plan, const std::vector<TableErrors>& errors, bool variances,
+                     std::optional<double> num_rows) {
+  std::vector<ListedTable> tables = ListTables(plan, errors);
+  const std::vector<MeanErrors> means = PredictMeanErrors(plan, SetsOf(tables));
+  if (!variances) {
+    std::erase_if(tables, [&](const ListedTable& table) { return HasMean(plan, table); });
+  } else if (!means.empty()) {
+    fmt::print("Standard deviations and variances of cells, {}:\n", kSumUnit);
+  }
   const size_t width = NameWidth(plan, tables);
   fmt::print("{:<{}}  {:>12}  {:>12}  {:>12}{}\n", "table", width, "answers", "rms s.d.",
              "largest s.d.",
@@ -83,6 +109,9 @@ void PrintEveryTable(const Plan& plan, const std::vector<TableErrors>& errors, b
         CountText(of.num_answers), std::sqrt(of.mean_variance), std::sqrt(of.max_variance),
         variances ? fmt::format("  {:>13.6g}  {:>16.6g}", of.mean_variance, of.max_variance) : "");
   }
+  if (means.empty()) return;
+  fmt::print("\n");
+  PrintMeanErrors(plan, means, num_rows);
 }
 
 // Tables of equal order together.
@@ -141,7 +170,8 @@ Json BetterAloneJson(const Domain& domain, const BetterAlone& better) {
 }
 
 Json PlanJson(const Plan& plan, const std::vector<TableErrors>& errors,
-              const std::optional<PlanCertificate>& certificate, double seconds, bool all_tables) {
+              const std::optional<PlanCertificate>& certificate, double seconds, bool all_tables,
+              std::optional<double> num_rows) {
   const Guarantee guarantee = GuaranteeOf(plan);
   const PlanSummary summary = Summarize(plan, errors);
   Json json;
@@ -164,20 +194,30 @@ Json PlanJson(const Plan& plan, const std::vector<TableErrors>& errors,
   json["better_alone"] = BetterAloneJson(plan.domain, FindBetterAlone(plan, errors));
   json["orbits"] = plan.mechanisms.size();
   json["seconds"] = seconds;
+  if (const auto means = MeansKeptApart(plan.domain, plan.workload); !means.empty()) {
+    json["means_kept_apart"] = SetJson(plan.domain, means);
+  }
   if (all_tables) {
     json["tables"] = Json::array();
-    for (const ListedTable& table : ListTables(plan, errors)) {
+    const std::vector<ListedTable> tables = ListTables(plan, errors);
+    const std::vector<MeanErrors> means = PredictMeanErrors(plan, SetsOf(tables));
+    auto mean = means.begin();
+    for (const ListedTable& table : tables) {
       json["tables"].push_back({{"attributes", SetJson(plan.domain, table.attributes)},
                                 {"cells", CountJson(table.errors->num_answers)},
                                 {"mean_variance", table.errors->mean_variance},
                                 {"max_variance", table.errors->max_variance}});
+      if (HasMean(plan, table)) {
+        json["tables"].back()["mean"] = MeanErrorsJson(plan, *mean++, num_rows);
+      }
     }
   }
   return json;
 }
 
 void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors,
-               const std::optional<PlanCertificate>& certificate, double seconds, bool all_tables) {
+               const std::optional<PlanCertificate>& certificate, double seconds, bool all_tables,
+               std::optional<double> num_rows) {
   const Guarantee guarantee = GuaranteeOf(plan);
   const PlanSummary summary = Summarize(plan, errors);
   fmt::print("{} of {}, {}, from {} ({:.3g} s)\n\n", CountedText(summary.num_marginals, "table"),
@@ -207,15 +247,19 @@ void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors,
   fmt::print(
       "errors     standard deviation over all answers: root mean square {:.6g}, largest {:.6g}\n",
       summary.rmse, std::sqrt(summary.max_variance));
+  if (HasMeans(plan)) fmt::print("           {}, as they are weighed\n", kSumUnit);
   const BetterAlone better = FindBetterAlone(plan, errors);
   if (better.num_tables > 0) {
     fmt::print(
         "           better off with noise of their own and an equal share of the budget: {}\n",
         NamesInWords(plan.domain, better));
   }
+  if (const std::string words = LeftOutInWords(plan.domain, plan.workload); !words.empty()) {
+    fmt::print("left out   {}\n", words);
+  }
   fmt::print("\n");
   if (all_tables || summary.num_marginals <= kMaxListedTables) {
-    PrintEveryTable(plan, errors, all_tables);
+    PrintEveryTable(plan, errors, all_tables, num_rows);
   } else {
     PrintByOrder(errors);
     fmt::print("\nAdd --variances to list every table.\n");
@@ -264,6 +308,7 @@ void PrintAfter(const Plan& plan, const std::vector<TableErrors>& errors, const 
                std::sqrt(before[t].errors->mean_variance),
                std::sqrt(tables[t].errors->mean_variance));
   }
+  if (HasMeans(plan)) fmt::print("({})\n", kSumUnit);
 }
 
 Json ComparisonJson(std::span<const ComparedPlan> plans, std::string_view unit, bool all_tables) {
@@ -271,7 +316,7 @@ Json ComparisonJson(std::span<const ComparedPlan> plans, std::string_view unit, 
   for (const ComparedPlan& compared : plans) {
     Json plan = {{"budget", compared.budget}};
     plan.update(PlanJson(compared.plan, compared.errors, std::nullopt, compared.seconds,
-                         all_tables || ListsTables(compared)));
+                         all_tables || ListsTables(compared), std::nullopt));
     json["plans"].push_back(std::move(plan));
   }
   return json;
@@ -297,7 +342,8 @@ void PrintComparison(std::span<const ComparedPlan> plans, std::string_view unit,
   PrintCompared("a suspicion of 50 % grows to", width, plans, [&](const ComparedPlan& compared) {
     return PercentAbove(GrownSuspicion(0.5, guarantee(compared).epsilon));
   });
-  fmt::print("\nstandard deviation of the answers, root mean square:\n");
+  fmt::print("\nstandard deviation of the answers, root mean square{}:\n",
+             HasMeans(first.plan) ? fmt::format(" ({})", kSumUnit) : "");
   if (lists_tables) {
     for (size_t t = 0; t < tables.size(); ++t) {
       const auto orbit = static_cast<size_t>(tables[t].errors - first.errors.data());

@@ -13,10 +13,13 @@
 namespace residua::cli {
 
 // What `residua plan` prints: for machines, and for people. With `all_tables`, every single table.
+// With `num_rows`, about how many rows there are, what means to expect.
 Json PlanJson(const Plan& plan, const std::vector<TableErrors>& errors,
-              const std::optional<PlanCertificate>& certificate, double seconds, bool all_tables);
+              const std::optional<PlanCertificate>& certificate, double seconds, bool all_tables,
+              std::optional<double> num_rows);
 void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors,
-               const std::optional<PlanCertificate>& certificate, double seconds, bool all_tables);
+               const std::optional<PlanCertificate>& certificate, double seconds, bool all_tables,
+               std::optional<double> num_rows);
 
 // Of a plan that comes after earlier releases: what each table gains over `fresh`, a plan for the
 // same target from nothing, and what the same accuracy would have cost at once.

@@ -40,7 +40,7 @@ std::vector<std::string> Questions(const QueryOptions& options) {
   return questions;
 }
 
-constexpr std::string_view kTooUncertain = "the count is too uncertain for a mean";
+constexpr std::string_view kTooFewRows = "too few rows for a mean at this noise";
 
 Json AnswerJson(const QuestionAnswer& answer) {
   if (!answer.interval) {
@@ -48,7 +48,7 @@ Json AnswerJson(const QuestionAnswer& answer) {
             {"std_dev", nullptr},
             {"ci_lower", nullptr},
             {"ci_upper", nullptr},
-            {"note", kTooUncertain}};
+            {"note", kTooFewRows}};
   }
   return {{"estimate", answer.estimate.value},
           {"std_dev", std::sqrt(answer.estimate.variance)},
@@ -58,7 +58,7 @@ Json AnswerJson(const QuestionAnswer& answer) {
 
 void PrintAnswer(const std::string& name, const QuestionAnswer& answer) {
   if (!answer.interval) {
-    fmt::print("{:<40}  {}\n", name, kTooUncertain);
+    fmt::print("{:<40}  {}\n", name, kTooFewRows);
     return;
   }
   fmt::print("{:<40}  {:>14.2f}  {:>12.4g}  {:>14.2f}  {:>14.2f}\n", name, answer.estimate.value,
@@ -121,7 +121,11 @@ void ReportPair(const QueryOptions& options, const std::vector<std::string>& que
   }
   fmt::print("\ncovariance {:.6g}, correlation {:.4f}\n", both.covariance, both.correlation);
   if (both.has_mean) {
-    fmt::print("errors of means, and what follows from them, are by the {}\n", kDeltaMethod);
+    fmt::print(
+        "means are sum / count, also outside their range; their errors, and what follows from "
+        "them, "
+        "are by the {}\n",
+        kDeltaMethod);
   }
 }
 

@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "cli/tables_format.h"
+#include "residua/base/counted.h"
 #include "residua/base/error.h"
 #include "residua/release/publish_tables.h"
 #include "residua/text/choice_text.h"
@@ -40,6 +41,10 @@ void WarnOfAdjusted(const TablesRequest& request, const TablesWritten& written) 
         "residua: stopped after {} iterations, with answers up to {:.2g} standard deviations "
         "from the most likely ones; the tables are still non-negative and consistent\n",
         written.fit->iterations, written.fit->max_deviation);
+  }
+  if (written.num_means_left_out > 0) {
+    fmt::print(stderr, "residua: {} with sums and means left out: they cannot be adjusted\n",
+               Counted(written.num_means_left_out, "table"));
   }
   const char* flags = request.nonnegative && request.integers ? "--nonnegative and --integers"
                       : request.nonnegative                   ? "--nonnegative"

@@ -23,7 +23,7 @@ std::string CommandWords(const Phrase& phrase) {
                  : fmt::format("residua ledger forgive {} --ledger {} --reason ...", arguments[0],
                                arguments[1]);
     case Phrase::Kind::kGrant:
-      return fmt::format("residua ledger grant --rho {} --reason ...", arguments[0]);
+      return fmt::format("residua ledger grant --{} {} --reason ...", arguments[0], arguments[1]);
     case Phrase::Kind::kMeasureAgain:
       return "residua measure PLAN --again";
     case Phrase::Kind::kOtherLedger:

@@ -12,9 +12,9 @@ cd "$(dirname "$0")/.."
 mapfile -t core_sources < <(git ls-files --cached --others --exclude-standard \
   'residua/base/*.cc' 'residua/model/*.cc' 'residua/basis/*.cc' 'residua/privacy/*.cc' 'residua/select/*.cc' \
   'residua/reconstruct/*.cc' 'residua/text/*.cc' web/core/{door,stand_ins}.cc residua/measure/measurements.cc \
-  residua/noise/{discrete_gaussian_variance,variance_limits}.cc residua/files/{plan_file,format_version,nesting}.cc |
+  residua/noise/{discrete_gaussian_variance,variance_limits}.cc residua/files/{attribute_json,plan_file,format_version,nesting}.cc |
   grep -vE '^residua/base/(openssl|memory|nameless_file)\.cc$')
-planner_sources=(web/core/planner_core.cc residua/files/{spec,matrix_file}.cc
+planner_sources=(web/core/planner_core.cc residua/files/{spec,spec_attributes,matrix_file}.cc
   residua/data/{database_url,null_values,push_down_check}.cc residua/measure/remote/joint_cells.cc residua/draft/edit_spec.cc
   residua/release/{expected_errors,privacy_facts,published_errors,warnings}.cc
   cli/{guarantee_report,plan_report,words}.cc)

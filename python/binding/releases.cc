@@ -18,8 +18,10 @@
 #include "residua/base/counted.h"
 #include "residua/base/error.h"
 #include "residua/base/stop.h"
+#include "residua/files/table_files.h"
 #include "residua/files/verify_file.h"
 #include "residua/measure/measure.h"
+#include "residua/reconstruct/mean_estimate.h"
 #include "residua/release/combine.h"
 #include "residua/release/page.h"
 #include "residua/release/release.h"
@@ -209,6 +211,18 @@ std::optional<std::pair<double, double>> RatioOf(std::pair<double, double> a,
   return std::pair(interval->lower, interval->upper);
 }
 
+// The interval of a mean; nothing where there are too few rows.
+std::optional<std::pair<double, double>> MeanIntervalOf(std::pair<double, double> range,
+                                                        std::pair<double, double> sum,
+                                                        std::pair<double, double> count,
+                                                        double covariance, double confidence) {
+  const auto mean =
+      EstimateMean({range.first, range.second}, {sum.first, sum.second},
+                   {count.first, count.second}, covariance, TwoSidedQuantile(confidence));
+  if (!mean) return std::nullopt;
+  return std::pair(mean->interval.lower, mean->interval.upper);
+}
+
 // Writes the page of the release, which is also in the file `measurements`. `spec` has its texts,
 // and may be null. Returns the size of the page, how many tables it shows, and those left out.
 nb::tuple WritePageOf(const Release& release, const std::filesystem::path& measurements,
@@ -251,6 +265,13 @@ void BindReleases(nb::module_& module) {
       .def("identity", [](const Release& release) { return release.plan_file().data.identity; })
       .def("answer", &AnswerQuestion, nb::arg("question"))
       .def("covariance", &CovarianceOfQuestions, nb::arg("a"), nb::arg("b"))
+      .def(
+          "mean_range",
+          [](const Release& release, const Question& sum) {
+            const Interval range = RangeOfMean(release.plan().domain, QueryOf(release, sum));
+            return std::pair(range.lower, range.upper);
+          },
+          nb::arg("sum"))
       .def("residual", &ResidualValues, nb::arg("attributes"))
       .def(
           "residual_variance",
@@ -259,12 +280,15 @@ void BindReleases(nb::module_& module) {
           },
           nb::arg("attributes"));
   module.attr("default_page_bytes") = kDefaultPageBytes;
+  module.attr("mean_note") = kMeanNote;
   module.def("load_release", &LoadRelease, nb::arg("path"));
   module.def("combine", &CombineReleases, nb::arg("releases"), nb::arg("same_data"));
   module.def("verify_file", &Verify, nb::arg("path"));
   module.def("quantile", &TwoSidedQuantile, nb::arg("confidence"));
   module.def("interval_widening", &IntervalWidening, nb::arg("quantile"), nb::arg("least_variance"),
              nb::arg("half_step"));
+  module.def("mean_interval", &MeanIntervalOf, nb::arg("range"), nb::arg("sum"), nb::arg("count"),
+             nb::arg("covariance"), nb::arg("confidence"));
   module.def("ratio", &RatioOf, nb::arg("a"), nb::arg("b"), nb::arg("covariance"),
              nb::arg("confidence"));
 }

@@ -30,7 +30,7 @@ std::string CallWords(const Phrase& phrase) {
                                    : fmt::format("residua.Ledger(\"{}\").forgive({}, reason=...)",
                                                  arguments[1], arguments[0]);
     case Phrase::Kind::kGrant:
-      return fmt::format("Ledger.grant(rho={}, reason=...)", arguments[0]);
+      return fmt::format("Ledger.grant({}={}, reason=...)", arguments[0], arguments[1]);
     case Phrase::Kind::kMeasureAgain:
       return "measure(..., again=True)";
     case Phrase::Kind::kOtherLedger:

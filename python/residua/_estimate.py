@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from residua import _residua
@@ -72,8 +73,9 @@ class Mean:
     """The mean of a number: the ratio of its `sum` to the `count` of the rows that have one. Made by
     :meth:`Release.mean`.
 
-    Both are unbiased estimates that share noise. `std_dev` is by the delta method; :meth:`interval`
-    is Fieller's, which holds for any number of rows.
+    Both are unbiased estimates that share noise. The true mean is in the public `range` of the
+    number, and so are :attr:`value` and :meth:`interval`. `std_dev` is that of the ratio by the
+    delta method; the interval is Fieller's, which holds for any number of rows.
 
     >>> release = example_means()
     >>> release.mean("delay", carrier="AA").interval(0.95).lower > 0
@@ -82,15 +84,28 @@ class Mean:
 
     sum: Estimate
     count: Estimate
+    range: tuple[float, float] = (float("-inf"), float("inf"))
+
+    @property
+    def ratio(self) -> float:
+        """The sum over the count, which noise can move out of the range; not a number where the
+        count is not positive.
+
+        >>> round(example_means().mean("delay").ratio)
+        20
+        """
+        return self.sum.value / self.count.value if self.count.value > 0 else float("nan")
 
     @property
     def value(self) -> float:
-        """The sum over the count; not a number where the count is not positive.
+        """The point of the range that is nearest to the ratio; not a number where the count is not
+        positive.
 
         >>> round(example_means().mean("delay").value)
         20
         """
-        return self.sum.value / self.count.value if self.count.value > 0 else float("nan")
+        low, high = self.range
+        return self.ratio if isnan(self.ratio) else min(max(self.ratio, low), high)
 
     @property
     def std_dev(self) -> float:
@@ -99,33 +114,34 @@ class Mean:
         >>> example_means().mean("delay").std_dev < 5
         True
         """
-        mean = self.value
+        ratio = self.ratio
         spread = (
             self.sum.variance
-            - 2 * mean * covariance(self.sum, self.count)
-            + mean**2 * self.count.variance
+            - 2 * ratio * covariance(self.sum, self.count)
+            + ratio**2 * self.count.variance
         )
         return float(max(0.0, spread) ** 0.5 / self.count.value)
 
     def interval(self, confidence: float = 0.95) -> Interval | None:
-        """The interval that contains the true mean with this probability; None where the count is
-        too uncertain: then no bounded interval does.
+        """The interval that contains the true mean with this probability; None where the rows are
+        too few at this noise: then it would be the whole range.
 
         >>> example_means().mean("delay", carrier="ZZ").interval() is None
         True
         """
-        level = number(confidence, "confidence")
-        ends = _residua.ratio(
+        ends = _residua.mean_interval(
+            self.range,
             (self.sum.value, self.sum.variance),
             (self.count.value, self.count.variance),
             covariance(self.sum, self.count),
-            level,
+            number(confidence, "confidence"),
         )
-        return Interval(*ends) if ends and self.count.value > 0 else None
+        return Interval(*ends) if ends else None
 
     def minus(self, other: Mean) -> Estimate:
         """The difference of two means of one release or of two, with the noise that they share
-        taken into account; its standard deviation is by the delta method.
+        taken into account. It is that of the ratios, wherever they are; its standard deviation is
+        by the delta method.
 
         >>> release = example_means()
         >>> apart = release.mean("delay", carrier="AA").minus(release.mean("delay", carrier="DL"))
@@ -135,14 +151,16 @@ class Mean:
         terms = [(weight, part) for weight, part in self._linear()]
         terms += [(-weight, part) for weight, part in other._linear()]
         spread = sum(a * b * covariance(x, y) for a, x in terms for b, y in terms)
-        return Estimate(self.value - other.value, float(max(0.0, spread) ** 0.5))
+        return Estimate(self.ratio - other.ratio, float(max(0.0, spread) ** 0.5))
 
     def _linear(self) -> list[tuple[float, Estimate]]:
         """What its error is a combination of, to first order."""
         if self.interval() is None:
-            raise _residua.InputError("the count of the mean is too uncertain to compare it")
+            raise _residua.InputError(
+                "a mean has too few rows for its noise to be compared; ask for more rows at once"
+            )
         rows = self.count.value
-        return [(1 / rows, self.sum), (-self.value / rows, self.count)]
+        return [(1 / rows, self.sum), (-self.ratio / rows, self.count)]
 
 
 @dataclass(frozen=True)

@@ -182,7 +182,7 @@ class Release:
         its end. A table with a number whose mean is asked has one row per answer of the others:
         `estimate` counts the rows that have a number, and then come `sum`, `sum_std_dev`,
         `sum_ci_lower`, `sum_ci_upper`, `mean`, `mean_std_dev`, `mean_ci_lower`, `mean_ci_upper` and
-        `mean_note`. Where the count is too uncertain for a mean, the note says so and the mean is
+        `mean_note`. Where the rows are too few for a mean, the note says so and the mean is
         missing. An attribute with a hierarchy has a second column, such as `district_level`: 0 for
         values, 1 for groups of them, and so on. `answers` is "planned" for the attributes' own
         queries, "prefixes" for prefix sums in place of all ranges, or "cells" for the counts.
@@ -350,11 +350,13 @@ class Release:
 
         >>> release = example_means()
         >>> delay = release.mean("delay", carrier="AA")
-        >>> delay.value == delay.sum.value / delay.count.value
+        >>> delay.ratio == delay.sum.value / delay.count.value
         True
         """
         asked = {**(question or {}), **terms}
-        return Mean(self.sum(name, asked), self._moment(name, [1.0, 1.0], asked))
+        total = self.sum(name, asked)
+        low, high = self._release.mean_range(self._worded(total.question))
+        return Mean(total, self._moment(name, [1.0, 1.0], asked), (low, high))
 
     def _ends(self, name: str) -> tuple[float, float]:
         for attribute in self._plan._attributes:

@@ -193,7 +193,7 @@ def _mean_numbers(
         "mean_std_dev": mean_std_devs,
         "mean_ci_lower": lower,
         "mean_ci_upper": upper,
-        "mean_note": np.where(np.isnan(means), "count too uncertain", "").astype(object),
+        "mean_note": np.where(np.isnan(means), _residua.mean_note, "").astype(object),
     }
 
 

@@ -72,3 +72,91 @@ def test_what_has_no_mean(measured):
     with pytest.raises(rs.InputError, match="does not divide"):
         rs.plan(rs.Domain(a=rs.numbers(0, 1, step=0.3)), marginals=1, rho=1)
     assert ("delay",) not in measured.adjusted()
+
+
+def known(flights):
+    return flights.dropna().assign(delay=lambda f: f["delay"].clip(-60, 600))
+
+
+def domain_of_means():
+    return rs.Domain(
+        carrier=["AA", "DL", "ZZ"],
+        month=rs.integers(1, 12),
+        delay=rs.numbers(-60, 600, step=0.5, outside="clamp", null=True),
+    )
+
+
+def assert_near_the_truth(release, flights):
+    """Every count, sum and mean by carrier is within six standard deviations."""
+    table = release.table("carrier", "delay").set_index("carrier")
+    for carrier, rows in known(flights).groupby("carrier"):
+        row = table.loc[carrier]
+        assert abs(row["estimate"] - len(rows)) < 6 * row["std_dev"]
+        assert abs(row["sum"] - rows["delay"].sum()) < 6 * row["sum_std_dev"]
+        assert abs(row["mean"] - rows["delay"].mean()) < 6 * row["mean_std_dev"]
+    return table
+
+
+def test_two_releases_are_combined(flights):
+    rs.Ledger.create("f.ledger", rho=10, reason="a test")
+    domain = domain_of_means()
+    first = rs.plan(domain, marginals="<=1", rho=0.5).measure(flights, ledger="f.ledger")
+    plan = rs.plan(domain, marginals="<=2", rho=0.5, after=first)
+    both = rs.combine(first, plan.measure(flights, ledger="f.ledger"))
+    table = assert_near_the_truth(both, flights)
+    fresh = rs.plan(domain, marginals="<=2", rho=0.5).measure(flights, ledger="f.ledger")
+    assert (
+        table["sum_std_dev"] < fresh.table("carrier", "delay").set_index("carrier")["sum_std_dev"]
+    ).all()
+    # Of the same number of all rows, weighed by precision.
+    sums = [release.sum("delay") for release in (first, both)]
+    assert sums[1].std_dev < sums[0].std_dev
+    assert both.mean("delay").std_dev < first.mean("delay").std_dev
+    with pytest.raises(rs.InputError, match="share noise"):
+        both.mean("delay").minus(first.mean("delay"))
+
+
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
+def test_neighbours(flights, neighbours):
+    plan = rs.plan(domain_of_means(), marginals="<=2", rho=5, neighbours=neighbours)
+    assert_near_the_truth(plan.measure(flights, ledger="f.ledger"), flights)
+
+
+def test_rows_of_identifiers(flights):
+    # At most two rows of each: none is left out, and the noise is twice as large.
+    flights = flights.assign(tail=np.arange(len(flights)) // 2)
+    domain = domain_of_means()
+    plan = rs.plan(domain, marginals="<=2", rho=5, identifier="tail", max_rows=2)
+    table = assert_near_the_truth(plan.measure(flights, ledger="f.ledger"), flights)
+    alone = rs.plan(domain, marginals="<=2", rho=5).measure(flights, ledger="other.ledger")
+    expected = 2 * alone.table("carrier", "delay")["sum_std_dev"].to_numpy()
+    assert table["sum_std_dev"].to_numpy() == pytest.approx(expected, rel=1e-3)
+
+
+def test_means_are_in_their_range():
+    rows = pd.DataFrame({"side": ["low", "high", "few"] * 300, "x": [0.0, 10.0, 5.0] * 300})
+    rows = rows[rows["side"] != "few"]
+    domain = rs.Domain(side=["low", "high", "few"], x=rs.numbers(0, 10))
+    for k in range(5):
+        release = rs.plan(domain, marginals="<=2", rho=0.1).measure(rows, ledger=f"{k}.ledger")
+        table = release.table("side", "x").set_index("side")
+        assert table[["mean", "mean_ci_lower", "mean_ci_upper"]].dropna().stack().between(0, 10).all()
+        for side in ("low", "high"):
+            mean = release.mean("x", side=side)
+            assert mean.range == (0, 10)
+            assert mean.value == pytest.approx(min(max(mean.ratio, 0), 10))
+            assert mean.value == pytest.approx(table.loc[side, "mean"])
+            assert mean.interval() == pytest.approx(
+                tuple(table.loc[side, ["mean_ci_lower", "mean_ci_upper"]])
+            )
+        # Noise alone makes no mean at this confidence, except once in a million times.
+        surely = release.table("side", "x", confidence=1 - 1e-6).set_index("side")
+        assert list(surely["mean_note"]) == ["", "", "too few rows"]
+        few = release.mean("x", side="few")
+        assert few.interval(1 - 1e-6) is None
+        if few.interval() is None:
+            with pytest.raises(rs.InputError, match="too few rows"):
+                few.minus(release.mean("x", side="low"))
+        # Rows that are subtracted make no mean.
+        apart = release.mean("x", side=rs.weights([1.0, -1.0, 0.0]))
+        assert apart.range == (float("-inf"), float("inf"))

@@ -210,6 +210,17 @@ class TestLocal:
         assert abs(release.estimates("x", "y") - expected).max() < 1.5
         assert abs(release.estimates() - ROWS).max() < 1.5
 
+    def test_sums_and_means(self, local):
+        rows = made_rows()
+        domain = rs.Domain(sex=["f", "m"], k=rs.integers(0, ROWS - 1, queries="mean"))
+        plan = rs.plan(domain, marginals="<=2", rho=20)
+        table = plan.measure(on(local), ledger="spark.ledger").table("sex", "k").set_index("sex")
+        for sex, of_sex in rows.groupby("sex"):
+            row = table.loc[sex]
+            assert abs(row["estimate"] - len(of_sex)) < 6 * row["std_dev"]
+            assert abs(row["sum"] - of_sex.k.sum()) < 6 * row["sum_std_dev"]
+            assert abs(row["mean"] - of_sex.k.mean()) < 6 * row["mean_std_dev"]
+
     def test_no_rows(self, local):
         assert not np.any(counted(on(local).where("age > 99")))
 

@@ -100,7 +100,7 @@ std::string PlainWords(const Phrase& phrase) {
                  ? fmt::format("forgive entry {}", arguments[0])
                  : fmt::format("forgive entry {} of {}", arguments[0], arguments[1]);
     case Phrase::Kind::kGrant:
-      return fmt::format("grant rho {} more", arguments[0]);
+      return fmt::format("grant {} {} more", arguments[0], arguments[1]);
     case Phrase::Kind::kMeasureAgain:
       return "ask for it to be measured again";
     case Phrase::Kind::kOtherLedger:

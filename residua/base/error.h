@@ -32,7 +32,7 @@ struct Phrase {
     kOtherOutput,       // choose another place to write to
     kNameData,          // say where the data is
     kForgive,           // a spend that came to nothing: {entry, ledger}, or {entry}
-    kGrant,             // more budget: {rho}
+    kGrant,             // more budget: {unit, amount}, as {"rho", "0.5"}
     kMeasureAgain,      // as a new spend
     kOtherLedger,       // keep another ledger
     kMakePlan,          // the file that is needed

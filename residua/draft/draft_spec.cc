@@ -8,8 +8,6 @@
 #include <cctype>
 #include <cmath>
 #include <cstdint>
-#include <map>
-#include <numeric>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -17,11 +15,9 @@
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
 #include "residua/base/shown_text.h"
-#include "residua/base/stop.h"
 #include "residua/base/toml_text.h"
-#include "residua/data/arrow_stream.h"
-#include "residua/data/relation.h"
 #include "residua/draft/column_summary.h"
+#include "residua/draft/data_columns.h"
 #include "residua/draft/round_cuts.h"
 #include "residua/files/spec.h"
 #include "residua/model/date.h"
@@ -32,6 +28,8 @@ namespace {
 constexpr size_t kLineWidth = 100;
 // Integers in a wider range are cut.
 constexpr int64_t kMaxIntegers = 1000;
+// Of integers in so wide a range, the mean is proposed too.
+constexpr int64_t kMinMeanRange = 50;
 // Fewer rows may all differ by chance.
 constexpr int64_t kMinAllDifferent = 10;
 // Dates are counted by the shortest period that has at most this many.
@@ -42,17 +40,6 @@ constexpr double kLeastRowsOfEachNamed = 1.05;
 constexpr double kMostRowsOfEach = 1000;
 // A workload above this is slow to publish, and has more cells than most data has rows.
 constexpr int64_t kMaxCells = 10'000'000;
-
-struct Column {
-  std::string name;
-  std::string sql_type;
-  ColumnType type = ColumnType::kText;
-  std::string expression;
-  int num_same_name = 1;
-  ColumnSummary summary;
-
-  bool IsRead() const { return !name.empty() && num_same_name == 1 && type != ColumnType::kNested; }
-};
 
 // A column's part of the spec; `num_cells` is 0 where it is only a comment.
 struct Draft {
@@ -102,189 +89,8 @@ std::string CutText(double cut) {
   return text;
 }
 
-// --- Reading
-
-std::vector<Column> ColumnsOf(const Relation& relation) {
-  std::map<std::string, int> count_of_name;
-  for (const DuckDbColumn& column : relation.columns) ++count_of_name[column.name];
-  std::vector<Column> columns;
-  for (size_t k = 0; k < relation.columns.size(); ++k) {
-    const DuckDbColumn& column = relation.columns[k];
-    columns.push_back({column.name,
-                       column.type,
-                       ColumnTypeOf(column.type),
-                       relation.expressions[k],
-                       count_of_name[column.name],
-                       {}});
-  }
-  return columns;
-}
-
-// The types that DuckDB finds in JSON tell what is nested; the values are then read as text.
-std::string UseJsonText(const std::string& path, std::vector<Column>* columns) {
-  std::vector<std::string> names;
-  for (Column& column : *columns) {
-    if (!column.IsRead()) continue;
-    column.type = ColumnType::kText;
-    names.push_back(column.name);
-  }
-  return JsonTextRelation(path, names).from;
-}
-
-std::string_view ReadAs(ColumnType type) {
-  switch (type) {
-    case ColumnType::kInteger:
-      return "BIGINT";
-    case ColumnType::kFloat:
-      return "DOUBLE";
-    case ColumnType::kWideNumber:
-    case ColumnType::kBoolean:
-    case ColumnType::kText:
-    case ColumnType::kDate:
-    case ColumnType::kTimestamp:
-    case ColumnType::kOther:
-      return "VARCHAR";
-    case ColumnType::kNested:
-      break;
-  }
-  RESIDUA_CHECK(false);
-}
-
-template <typename Value, typename Add>
-void AddValues(const DuckDbChunk& chunk, int k, ColumnSummary* summary, const Add& add) {
-  const Value* values = chunk.Values<Value>(k);
-  const uint64_t* validity = chunk.Validity(k);
-  for (int64_t row = 0; row < chunk.num_rows(); ++row) {
-    if (IsMissing(validity, row)) {
-      summary->AddMissing();
-    } else {
-      add(values[row]);
-    }
-  }
-}
-
-void AddChunk(const DuckDbChunk& chunk, int k, Column* column) {
-  ColumnSummary& summary = column->summary;
-  switch (column->type) {
-    case ColumnType::kInteger:
-      AddValues<int64_t>(chunk, k, &summary, [&](int64_t value) { summary.Add(value); });
-      return;
-    case ColumnType::kFloat:
-      AddValues<double>(chunk, k, &summary, [&](double value) { summary.Add(value); });
-      return;
-    case ColumnType::kWideNumber:
-    case ColumnType::kText:
-      AddValues<duckdb_string_t>(chunk, k, &summary,
-                                 [&](const auto& text) { summary.Add(TextOf(text)); });
-      return;
-    case ColumnType::kDate:
-    case ColumnType::kTimestamp:
-      AddValues<duckdb_string_t>(chunk, k, &summary,
-                                 [&](const auto& text) { summary.AddDate(TextOf(text)); });
-      return;
-    case ColumnType::kBoolean:
-    case ColumnType::kOther:
-      AddValues<duckdb_string_t>(chunk, k, &summary,
-                                 [&](const auto& text) { summary.AddLabel(TextOf(text)); });
-      return;
-    case ColumnType::kNested:
-      break;
-  }
-  RESIDUA_CHECK(false);
-}
-
-void CheckAnyIsRead(const std::string& file, const std::vector<Column>& columns) {
-  if (std::ranges::any_of(columns, &Column::IsRead)) return;
-  Fail(ErrorKind::kBadInput,
-       "{}: no column can be read; each needs a name of its own and plain values", file);
-}
-
-// Reads the columns of the relation whose values can be read, once. `file` names the data.
-void ReadColumns(const std::string& file, DuckDbConnection* connection, const std::string& from,
-                 const std::stop_token& stop, std::vector<Column>* columns) {
-  std::vector<Column*> read;
-  std::vector<std::string> selected;
-  for (Column& column : *columns) {
-    if (!column.IsRead()) continue;
-    read.push_back(&column);
-    selected.push_back(fmt::format("CAST({} AS {})", column.expression, ReadAs(column.type)));
-  }
-  int64_t num_rows = 0;
-  connection->Stream(fmt::format("SELECT {} FROM {}", fmt::join(selected, ", "), from),
-                     [&](const DuckDbChunk& chunk) {
-                       CheckNotStopped(stop);
-                       num_rows += chunk.num_rows();
-                       for (size_t k = 0; k < read.size(); ++k)
-                         AddChunk(chunk, static_cast<int>(k), read[k]);
-                     });
-  if (num_rows == 0) {
-    Fail(ErrorKind::kBadInput,
-         "{}: there are no rows to look at; name a file that has some, or write the spec by hand",
-         file);
-  }
-}
-
-// The columns of a stream, whose types DuckDB tells without reading a row.
-std::vector<Column> ColumnsOf(const std::string& file, ArrowArrayStream* rows) {
-  const std::vector<std::string> names = ColumnNamesOf(rows);
-  if (names.empty()) return {};
-  std::vector<size_t> all(names.size());
-  std::iota(all.begin(), all.end(), size_t{0});
-  ArrowProjection whole(rows, all);
-  DuckDbConnection connection = DuckDbConnection::InMemory(file, "");
-  connection.ViewArrow("rows_in_memory", whole.stream());
-  // DuckDB renames columns whose names it cannot tell apart; those of the stream count.
-  Relation relation = NamedRelation(connection, "rows_in_memory");
-  for (size_t k = 0; k < names.size(); ++k) relation.columns[k].name = names[k];
-  return ColumnsOf(relation);
-}
-
-std::vector<Column> Summarize(ArrowArrayStream* rows, const std::stop_token& stop) {
-  const std::string file = "the data";
-  std::vector<Column> columns = ColumnsOf(file, rows);
-  CheckAnyIsRead(file, columns);
-  std::vector<size_t> read;
-  for (size_t k = 0; k < columns.size(); ++k) {
-    if (columns[k].IsRead()) read.push_back(k);
-  }
-  // Of fewer columns, DuckDB may rename others.
-  ArrowProjection projection(rows, read);
-  DuckDbConnection connection = DuckDbConnection::InMemory(file, "");
-  connection.ViewArrow("rows_in_memory", projection.stream());
-  const Relation relation = NamedRelation(connection, "rows_in_memory");
-  for (size_t k = 0; k < read.size(); ++k) columns[read[k]].expression = relation.expressions[k];
-  ReadColumns(file, &connection, relation.from, stop, &columns);
-  return columns;
-}
-
-std::vector<Column> Summarize(const std::string& path, const std::stop_token& stop) {
-  CheckIsFile(path);
-  const FileFormat format = FormatOf(path);
-  const std::string file = ShownText(path);
-  DuckDbConnection connection = DuckDbConnection::InMemory(file, path);
-  Relation relation;
-  switch (format) {
-    case FileFormat::kCsv:
-      relation = CsvRelation(connection, path);
-      break;
-    case FileFormat::kParquet:
-      relation = ParquetRelation(connection, path);
-      break;
-    case FileFormat::kJson:
-      relation = FoundJsonRelation(connection, path, JsonRows::kAll);
-      break;
-  }
-  std::vector<Column> columns = ColumnsOf(relation);
-  CheckAnyIsRead(file, columns);
-  if (format == FileFormat::kJson) relation.from = UseJsonText(path, &columns);
-  ReadColumns(file, &connection, relation.from, stop, &columns);
-  return columns;
-}
-
-// --- Drafting
-
 // Every row has a value of its own, and it is no quantity that cuts would divide.
-bool IsAllDifferent(const Column& column) {
+bool IsAllDifferent(const DataColumn& column) {
   const ColumnSummary& summary = column.summary;
   return summary.num_values() >= kMinAllDifferent && summary.all_different() &&
          !summary.is_date() && (summary.is_whole() || !summary.is_number());
@@ -303,7 +109,7 @@ bool IsNamedLikeIdentifier(std::string_view name) {
 }
 
 // Many different values with several rows each: text, or whole numbers of a fitting name.
-bool IsLikeIdentifier(const Column& column) {
+bool IsLikeIdentifier(const DataColumn& column) {
   const ColumnSummary& summary = column.summary;
   if (!column.IsRead() || summary.all_different() || summary.is_date()) return false;
   if (summary.is_number() && !(summary.is_whole() && IsNamedLikeIdentifier(column.name))) {
@@ -318,7 +124,7 @@ bool IsLikeIdentifier(const Column& column) {
 }
 
 // Why a column is left out, and what to do; empty if it is not.
-std::string ReasonLeftOut(const Column& column) {
+std::string ReasonLeftOut(const DataColumn& column) {
   const ColumnSummary& summary = column.summary;
   if (column.num_same_name > 1) {
     return fmt::format("{} columns have this name; rename all but one.", column.num_same_name);
@@ -385,7 +191,19 @@ Draft DraftDates(const ColumnSummary& summary) {
           NumCells({dates}).value()};
 }
 
-Draft DraftColumn(const Column& column, size_t position) {
+// How to ask for the mean of a number. It has no number of the data: the range must be known
+// without it, and TOML refuses the lines until a person has put one in.
+std::string ProposeMean(const ColumnSummary& summary) {
+  return Comment(
+             "For its sum and mean in place of counts, with a range from public knowledge (the "
+             "noise "
+             "of a sum grows with the range):") +
+         (summary.is_whole() ? "# integers = [LOW, HIGH]\n# queries = \"mean\"\n"
+                             : "# numbers = [LOW, HIGH]\n# step = 0.01\n") +
+         "# outside = \"clamp\"\n";
+}
+
+Draft DraftColumn(const DataColumn& column, size_t position) {
   if (column.name.empty()) {
     return {Comment(fmt::format("Column {} is left out: it has no name; give it one in the data.",
                                 position + 1)),
@@ -408,6 +226,7 @@ Draft DraftColumn(const Column& column, size_t position) {
              span < kMaxIntegers) {
     draft.text += fmt::format("integers = [{}, {}]\n", summary.first(), summary.last());
     draft.num_cells = span + 1;
+    if (span >= kMinMeanRange) draft.text += ProposeMean(summary);
   } else if (summary.is_number()) {
     std::vector<std::string> cuts;
     for (const double cut : RoundCuts(summary.sample(), summary.is_whole())) {
@@ -415,6 +234,7 @@ Draft DraftColumn(const Column& column, size_t position) {
     }
     draft.text += List("cuts", cuts);
     draft.num_cells = static_cast<int64_t>(cuts.size()) + 1;
+    draft.text += ProposeMean(summary);
   } else {
     std::vector<std::string> values;
     for (const std::string& value : summary.values()) values.push_back(TomlString(value));
@@ -429,11 +249,11 @@ Draft DraftColumn(const Column& column, size_t position) {
   return draft;
 }
 
-std::string DraftPrivacy(const std::vector<Column>& columns) {
+std::string DraftPrivacy(const std::vector<DataColumn>& columns) {
   std::string identifiers;
   std::string others;
   bool has_row_numbers = false;
-  for (const Column& column : columns) {
+  for (const DataColumn& column : columns) {
     if (column.IsRead() && IsAllDifferent(column)) has_row_numbers = true;
     if (!IsLikeIdentifier(column)) continue;
     (IsNamedLikeIdentifier(column.name) ? identifiers : others) +=
@@ -454,9 +274,9 @@ std::string DraftPrivacy(const std::vector<Column>& columns) {
 }
 
 // The texts of the data that are read as missing.
-std::string DraftNullValues(const std::vector<Column>& columns) {
+std::string DraftNullValues(const std::vector<DataColumn>& columns) {
   uint32_t found = 0;
-  for (const Column& column : columns) found |= column.summary.missing_texts();
+  for (const DataColumn& column : columns) found |= column.summary.missing_texts();
   if (found == 0) return "";
   std::vector<std::string> texts;
   const auto known = ColumnSummary::MissingTexts();
@@ -490,7 +310,7 @@ std::string DraftWorkload(const std::vector<std::string>& names, int64_t num_cel
 }
 
 // `source` is the entry that names the data, or empty.
-std::string DraftOf(const std::vector<Column>& columns, const std::string& source) {
+std::string DraftOf(const std::vector<DataColumn>& columns, const std::string& source) {
   std::string attributes;
   std::vector<std::string> names;
   int64_t num_cells = 1;  // of the tables of at most two attributes
@@ -530,11 +350,11 @@ std::string DraftOf(const std::vector<Column>& columns, const std::string& sourc
 
 std::string DraftSpec(const std::string& path, const std::string& source,
                       const std::stop_token& stop) {
-  return DraftOf(Summarize(path, stop), fmt::format("source = {}\n", TomlString(source)));
+  return DraftOf(ReadDataColumns(path, stop), fmt::format("source = {}\n", TomlString(source)));
 }
 
 std::string DraftSpec(ArrowArrayStream* rows, const std::stop_token& stop) {
-  return DraftOf(Summarize(rows, stop), "");
+  return DraftOf(ReadDataColumns(rows, stop), "");
 }
 
 }  // namespace residua

@@ -10,9 +10,11 @@
 #include "residua/base/shown_text.h"
 #include "residua/base/version.h"
 #include "residua/basis/query_matrix.h"
+#include "residua/files/attribute_json.h"
 #include "residua/files/digest.h"
 #include "residua/files/file.h"
 #include "residua/files/format_version.h"
+#include "residua/files/json_values.h"
 #include "residua/files/nesting.h"
 #include "residua/privacy/conversion.h"
 #include "residua/text/basis_json.h"
@@ -45,151 +47,6 @@ constexpr EnumTexts<Accounting, 2> kAccountings = {
     {{Accounting::kZcdp, "pcost"}, {Accounting::kGaussian, "mu2"}}};
 
 bool IsFirstFormat(const Plan& plan) { return plan.scale_bits.empty(); }
-
-// The value that is written as `json`.
-template <typename Enum, size_t size>
-Enum ValueFromJson(const EnumTexts<Enum, size>& texts, const Json& json) {
-  const auto text = json.get<std::string>();
-  if (const auto value = ValueOf(texts, text)) return *value;
-  Fail(ErrorKind::kBadInput, "'{}' is not known; it must be {}", text, Choices(texts));
-}
-
-Json MatrixToJson(int64_t num_rows, int64_t num_columns, const auto& entries) {
-  Json rows = Json::array();
-  for (int64_t row = 0; row < num_rows; ++row) {
-    const auto begin = entries.begin() + row * num_columns;
-    rows.push_back(std::vector(begin, begin + num_columns));
-  }
-  return rows;
-}
-
-// The rows one after another; all must have `num_columns` entries.
-template <typename Entry>
-std::vector<Entry> MatrixFromJson(const Json& json, int64_t num_columns, std::string_view what) {
-  std::vector<Entry> entries;
-  for (const Json& row : json) {
-    if (static_cast<int64_t>(row.size()) != num_columns) {
-      Fail(ErrorKind::kBadInput, "{} has a row of {} entries; it needs {}", what, row.size(),
-           num_columns);
-    }
-    for (const Json& entry : row) {
-      if constexpr (std::is_integral_v<Entry>) {
-        entries.push_back(WholeNumber<Entry>(entry));
-      } else {
-        if (!entry.is_number()) {
-          Fail(ErrorKind::kBadInput, "{} has the entry {}, which is no number", what,
-               ShownText(JsonLine(entry)));
-        }
-        entries.push_back(entry.get<Entry>());
-      }
-    }
-  }
-  return entries;
-}
-
-CellMatrix CellMatrixFromJson(const Json& json, int64_t num_columns, std::string_view what) {
-  return {static_cast<int64_t>(json.size()), MatrixFromJson<double>(json, num_columns, what)};
-}
-
-Json AttributeToJson(const Attribute& attribute) {
-  Json json;
-  json["name"] = attribute.name;
-  json["size"] = attribute.size;
-  json["queries"] = QueriesText(attribute);
-  if (const auto* integers = std::get_if<IntegerEncoding>(&attribute.encoding.cells)) {
-    json["integers"] = {integers->first, integers->last};
-  } else if (const auto* bins = std::get_if<CutEncoding>(&attribute.encoding.cells)) {
-    json["cuts"] = bins->cuts;
-  } else if (const auto* list = std::get_if<ValueEncoding>(&attribute.encoding.cells)) {
-    json["values"] = list->values;
-  } else if (const auto* dates = std::get_if<DateEncoding>(&attribute.encoding.cells)) {
-    json["dates"] = {DayText(dates->first_day), DayText(dates->last_day)};
-    json["every"] = TextOf(kDateSteps, dates->every);
-  } else if (const auto* part = std::get_if<PartEncoding>(&attribute.encoding.cells)) {
-    json["part"] = TextOf(kDateParts, part->part);
-  } else if (const MeanEncoding* mean = MeanOf(attribute); mean != nullptr && mean->is_integers) {
-    json["integers"] = {mean->low, mean->high};
-  } else if (mean != nullptr) {
-    const auto text = [&](int64_t value) { return DecimalText(value, mean->decimals); };
-    json["numbers"] = {text(mean->low), text(mean->high)};
-    json["step"] = text(mean->step);
-  }
-  if (!attribute.column.empty()) json["column"] = attribute.column;
-  if (attribute.queries == QueryKind::kHierarchy) {
-    json["groups"] = Json::array();
-    for (const CellGroup& group : attribute.groups) {
-      json["groups"].push_back({{"name", group.name}, {"cells", group.cells}});
-    }
-  }
-  if (attribute.queries == QueryKind::kCustom) {
-    json["matrix"] =
-        MatrixToJson(attribute.custom.num_rows, attribute.size, attribute.custom.entries);
-    if (attribute.strategy.num_rows > 0) {
-      json["strategy"] =
-          MatrixToJson(attribute.strategy.num_rows, attribute.size, attribute.strategy.entries);
-    }
-  }
-  json["null"] = attribute.encoding.null_cell;
-  json["outside"] = TextOf(kOutsidePolicies, attribute.encoding.outside);
-  if (attribute.read_from_data) json["check"] = kReadFromData;
-  return json;
-}
-
-int64_t DayFromJson(const Json& json) {
-  const auto text = json.get<std::string>();
-  if (const auto day = ParseDay(text)) return *day;
-  Fail(ErrorKind::kBadInput, "'{}' is not a date", ShownText(text));
-}
-
-Attribute AttributeFromJson(const Json& json) {
-  Attribute attribute;
-  attribute.name = json.at("name").get<std::string>();
-  attribute.size = WholeNumber<int64_t>(json.at("size"));
-  const auto queries = json.at("queries").get<std::string>();
-  if (queries != kMeanQueries) attribute.queries = ParseQueryKind(queries);
-  Encoding& encoding = attribute.encoding;
-  if (json.contains("integers")) {
-    encoding.cells = IntegerEncoding{WholeNumber<int64_t>(json["integers"].at(0)),
-                                     WholeNumber<int64_t>(json["integers"].at(1))};
-  } else if (json.contains("cuts")) {
-    encoding.cells = CutEncoding{json["cuts"].get<std::vector<double>>()};
-  } else if (json.contains("values")) {
-    encoding.cells = ValueEncoding{json["values"].get<std::vector<std::string>>()};
-  } else if (json.contains("dates")) {
-    encoding.cells =
-        DateEncoding{DayFromJson(json["dates"].at(0)), DayFromJson(json["dates"].at(1)),
-                     ValueFromJson(kDateSteps, json.at("every"))};
-  } else if (json.contains("part")) {
-    encoding.cells = PartEncoding{ValueFromJson(kDateParts, json["part"])};
-  } else if (json.contains("numbers")) {
-    const auto number = [](const Json& item) {
-      return ParseRational(item.get<std::string>(), "numbers");
-    };
-    encoding.cells = MakeMeanEncoding(number(json["numbers"].at(0)), number(json["numbers"].at(1)),
-                                      number(json.at("step")));
-  }
-  if (queries == kMeanQueries) AskForMean(&encoding);
-  if (json.contains("column")) attribute.column = json["column"].get<std::string>();
-  encoding.null_cell = json.at("null").get<bool>();
-  encoding.outside = ValueFromJson(kOutsidePolicies, json.at("outside"));
-  if (json.contains("check")) {
-    attribute.read_from_data = ParseCheck(json["check"].get<std::string>());
-  }
-  if (attribute.queries == QueryKind::kHierarchy) {
-    for (const Json& group : json.at("groups")) {
-      attribute.groups.push_back(
-          {group.at("name").get<std::string>(), WholeNumbers<int64_t>(group.at("cells"))});
-    }
-  }
-  if (attribute.queries == QueryKind::kCustom) {
-    attribute.custom = CellMatrixFromJson(json.at("matrix"), attribute.size, "a query matrix");
-    if (json.contains("strategy")) {
-      attribute.strategy =
-          CellMatrixFromJson(json["strategy"], attribute.size, "a strategy matrix");
-    }
-  }
-  return attribute;
-}
 
 Json WorkloadToJson(const Workload& workload) {
   Json json;

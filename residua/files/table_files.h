@@ -50,7 +50,7 @@ struct PublishedTable {
 };
 
 // What is written beside an empty mean.
-inline constexpr const char* kMeanNote = "count too uncertain";
+inline constexpr const char* kMeanNote = "too few rows";
 
 // What all tables of a run have in common; it follows from the plan.
 struct TableLayout {

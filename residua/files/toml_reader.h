@@ -64,6 +64,11 @@ class TomlReader {
     return node->as_table();
   }
 
+  // "2013-01-31".
+  static std::string DayOf(const toml::date& date) {
+    return fmt::format("{:04}-{:02}-{:02}", date.year, date.month, date.day);
+  }
+
   std::string String(const toml::node& node, std::string_view key) const {
     const auto value = node.value_exact<std::string>();
     if (!value) FailAt(node, key, "must be a string in quotes");

@@ -8,6 +8,7 @@
 #include "residua/files/file.h"
 #include "residua/files/format_version.h"
 #include "residua/files/spec.h"
+#include "residua/ledger/spend_refusal.h"
 #include "residua/ledger/sqlite_statement.h"
 #include "residua/noise/secure_bits.h"
 #include "residua/privacy/protection.h"
@@ -89,15 +90,6 @@ constexpr EnumTexts<Kind, 5> kKinds = {{{Kind::kGrant, "grant"},
 Kind KindOf(std::string_view text) {
   if (const auto kind = ValueOf(kKinds, text)) return *kind;
   Fail(ErrorKind::kBadInput, "the ledger holds an entry of the unknown kind '{}'", text);
-}
-
-std::filesystem::path TemporaryOf(const LedgerEntry& entry) {
-  return FolderOf(entry.what) / entry.temporary;
-}
-
-bool IsBeingMeasured(const LedgerEntry& entry) {
-  return entry.kind == Kind::kReserved && !entry.temporary.empty() &&
-         IsBeingWritten(TemporaryOf(entry));
 }
 
 void CheckIsNotBeingMeasured(const LedgerEntry& entry) {
@@ -233,7 +225,9 @@ Ledger Ledger::Create(const std::filesystem::path& path, const Rational& first_g
   if (std::filesystem::exists(path) ||
       !Make(path, GrantOf(first_grant, accounting, reason, neighbours))) {
     Fail(ErrorKind::kRefused, "{}: exists already, with a budget; to add to it: {}", path.string(),
-         Phrase{Phrase::Kind::kGrant, {TextBelow(first_grant / 2)}});
+         accounting == Accounting::kGaussian
+             ? Phrase{Phrase::Kind::kGrant, {"mu", TextAbove(RootAbove(first_grant))}}
+             : Phrase{Phrase::Kind::kGrant, {"rho", TextBelow(first_grant / 2)}});
   }
   return Open(path);
 }
@@ -333,110 +327,7 @@ Ledger::Balance Ledger::CurrentBalance() const {
   return balance;
 }
 
-// What must be granted by zCDP for the spend to be allowed; not positive if it is already.
-Rational Ledger::MissingFor(const Spend& spend) const {
-  const Balance balance = CurrentBalance();
-  std::vector<LedgerEntry> spends;
-  for (LedgerEntry& entry : Entries()) {
-    if (entry.is_spend()) spends.push_back(std::move(entry));
-  }
-  spends.push_back({.pcost = spend.pcost, .mu2 = spend.mu2, .limits = spend.limits});
-  const auto missing = [&](const auto& is_by_curve) {
-    Rational by_zcdp = 0;
-    Rational by_curve = 0;
-    for (const LedgerEntry& entry : spends) {
-      if (entry.mu2 && is_by_curve(entry)) {
-        by_curve += *entry.mu2;
-      } else {
-        by_zcdp += entry.pcost;
-      }
-    }
-    return std::max(Rational(by_zcdp - balance.granted),
-                    Rational(by_zcdp + by_curve - balance.granted - balance.granted_mu2));
-  };
-  return std::min(
-      {missing([](const LedgerEntry&) { return false; }),
-       missing([](const LedgerEntry&) { return true; }),
-       missing([](const LedgerEntry& entry) { return entry.limits == Accounting::kGaussian; })});
-}
-
-std::optional<Ledger::Refusal> Ledger::ReasonToRefuse(const Spend& spend) const {
-  RESIDUA_CHECK(spend.pcost >= 0 && spend.mu2.value_or(0) >= 0);
-  for (const LedgerEntry& entry : Entries()) {
-    if (entry.kind != Kind::kRefused && entry.neighbours != spend.neighbours) {
-      return Refusal{
-          "for other neighbours",
-          ErrorOf(ErrorKind::kRefused,
-                  "{}: the ledger is kept for \"{}\", the plan for \"{}\", and their costs do not "
-                  "add up; plan for the former, or {} and take responsibility for both",
-                  name_, entry.neighbours, spend.neighbours, Phrase{Phrase::Kind::kOtherLedger})};
-    }
-  }
-  const auto earlier = spend.again ? std::nullopt : FindPlan(spend.plan_digest);
-  if (earlier && IsBeingMeasured(*earlier)) {
-    return Refusal{
-        "being measured",
-        ErrorOf(ErrorKind::kRefused,
-                "{}: another residua is measuring this plan into {} (entry {}, {}); wait "
-                "until it is done",
-                name_, earlier->what, earlier->id, earlier->time)};
-  }
-  if (earlier && earlier->kind == Kind::kConfirmed && !earlier->temporary.empty() &&
-      !std::filesystem::exists(earlier->what) && std::filesystem::exists(TemporaryOf(*earlier))) {
-    return Refusal{
-        "measured before",
-        ErrorOf(
-            ErrorKind::kRefused,
-            "{}: this plan was measured before (entry {}, {}), and its process ended before the "
-            "file had its name; it is complete: rename {} to {}",
-            name_, earlier->id, earlier->time, TemporaryOf(*earlier).string(), earlier->what)};
-  }
-  if (earlier && earlier->kind == Kind::kConfirmed) {
-    return Refusal{
-        "measured before",
-        ErrorOf(
-            ErrorKind::kRefused,
-            "{}: this plan was measured before, into {} (entry {}, {}); measuring it again is a "
-            "new spend: {} if you mean it",
-            name_, earlier->what, earlier->id, earlier->time, Phrase{Phrase::Kind::kMeasureAgain})};
-  }
-  if (earlier) {
-    return Refusal{
-        "interrupted before",
-        ErrorOf(
-            ErrorKind::kRefused,
-            "{}: a measurement of this plan into {} was interrupted (entry {}, {}); if it was a "
-            "release, put its folder back and run the same command again; if nothing of it was "
-            "published, {} frees its budget",
-            name_, earlier->what, earlier->id, earlier->time,
-            Phrase{Phrase::Kind::kForgive, {fmt::format("{}", earlier->id)}})};
-  }
-  const Rational missing = MissingFor(spend);
-  if (missing > 0) {
-    const Balance balance = CurrentBalance();
-    std::string sums;
-    const auto add = [&](std::string_view unit, const Rational& spent, const Rational& asked,
-                         const Rational& granted) {
-      const SpentText text = TextOfSpent(spent, granted);
-      sums += fmt::format("{}{} {} was spent and {} is asked for, of {} granted",
-                          sums.empty() ? "" : ", and ", unit, text.spent, TextAbove(asked),
-                          text.granted);
-    };
-    if (balance.granted > 0 || balance.granted_mu2 == 0 || !spend.mu2) {
-      add("rho", balance.spent / 2, spend.pcost / 2, balance.granted / 2);
-    }
-    if (balance.granted_mu2 > 0) {
-      add("mu^2", balance.spent_mu2, spend.mu2.value_or(0), balance.granted_mu2);
-    }
-    return Refusal{
-        "over the budget",
-        ErrorOf(ErrorKind::kRefused, "{}: the budget does not allow it: {}; plan for less, or {}",
-                name_, sums, Phrase{Phrase::Kind::kGrant, {TextAbove(missing / 2)}})};
-  }
-  return std::nullopt;
-}
-
-int64_t Ledger::Record(const Spend& spend, const std::optional<Refusal>& refusal) {
+int64_t Ledger::Record(const Spend& spend, const std::optional<SpendRefusal>& refusal) {
   const std::string output = spend.output.string();
   return Insert({.kind = refusal ? Kind::kRefused : Kind::kReserved,
                  .pcost = spend.pcost,
@@ -473,8 +364,8 @@ std::optional<LedgerEntry> Ledger::FindToResume(const Spend& spend) const {
 
 void Ledger::CheckAffordable(const Spend& spend) {
   const auto refusal = Transact([&] {
-    if (FindToResume(spend)) return std::optional<Refusal>();
-    auto reason = ReasonToRefuse(spend);
+    if (FindToResume(spend)) return std::optional<SpendRefusal>();
+    auto reason = ReasonToRefuse(name_, Entries(), CurrentBalance(), spend);
     if (reason) Record(spend, reason);
     return reason;
   });
@@ -482,7 +373,7 @@ void Ledger::CheckAffordable(const Spend& spend) {
 }
 
 int64_t Ledger::Reserve(const Spend& spend) {
-  std::optional<Refusal> refusal;
+  std::optional<SpendRefusal> refusal;
   const int64_t id = Transact([&] {
     if (spend.output.is_absolute() && std::filesystem::exists(spend.output)) {
       Fail(ErrorKind::kRefused, "{}: another process made it while the data was read",
@@ -495,7 +386,7 @@ int64_t Ledger::Reserve(const Spend& spend) {
       update.Step();
       return cut_off->id;
     }
-    refusal = ReasonToRefuse(spend);
+    refusal = ReasonToRefuse(name_, Entries(), CurrentBalance(), spend);
     return Record(spend, refusal);
   });
   if (refusal) throw refusal->error;
@@ -514,10 +405,7 @@ std::optional<LedgerEntry> Ledger::Find(const Spend& spend) const {
 }
 
 std::optional<LedgerEntry> Ledger::FindPlan(const std::string& plan_digest) const {
-  for (const LedgerEntry& entry : Entries()) {
-    if (entry.is_spend() && entry.plan_digest == plan_digest) return entry;
-  }
-  return std::nullopt;
+  return SpendOf(Entries(), plan_digest);
 }
 
 void Ledger::Confirm(int64_t id, const std::string& temporary) {

@@ -15,6 +15,8 @@ struct sqlite3;
 
 namespace residua {
 
+struct SpendRefusal;  // ledger/spend_refusal.h
+
 // One line of the ledger. A spend is reserved before its noise is drawn. It is confirmed once its
 // file is complete and before the file is put in place: until then it counts as spent, and no
 // reader can find its file. A spend that is forgiven no longer counts, but stays on record.
@@ -128,15 +130,9 @@ class Ledger {
   bool HasColumn(const char* column) const;
   void AddNewColumns();
   int64_t Insert(const LedgerEntry& entry);
-  struct Refusal {
-    std::string brief;  // for the record
-    Error error;
-  };
   // The reserved entry that the spend continues; Error{kRefused} if that is not safe.
   std::optional<LedgerEntry> FindToResume(const Spend& spend) const;
-  std::optional<Refusal> ReasonToRefuse(const Spend& spend) const;
-  Rational MissingFor(const Spend& spend) const;
-  int64_t Record(const Spend& spend, const std::optional<Refusal>& refusal);
+  int64_t Record(const Spend& spend, const std::optional<SpendRefusal>& refusal);
   template <typename Work>
   auto Transact(const Work& work);
 

@@ -73,4 +73,22 @@ void CheckWorkload(const Domain& domain, const Workload& workload) {
   }
 }
 
+std::vector<int> MeansKeptApart(const Domain& domain, const Workload& workload) {
+  std::vector<int> means;
+  std::vector<int64_t> sizes;
+  for (int i = 0; i < domain.size(); ++i) {
+    if (MeanOf(domain[i]) == nullptr) continue;
+    means.push_back(i);
+    sizes.push_back(domain[i].size);
+  }
+  if (means.size() < 2) return {};
+  std::sort(sizes.begin(), sizes.end());
+  const bool are_apart =
+      std::any_of(workload.rules.begin(), workload.rules.end(), [&](const MarginalRule& rule) {
+        const bool counts_cells = rule.kind == MarginalRule::Kind::kMaxCells;
+        return rule.bound >= (counts_cells ? sizes[0] * sizes[1] : 2);
+      });
+  return are_apart ? means : std::vector<int>();
+}
+
 }  // namespace residua

@@ -37,4 +37,8 @@ struct Workload {
 // attributes whose mean is asked, every weight is positive and finite, and no set is listed with two weights.
 void CheckWorkload(const Domain& domain, const Workload& workload);
 
+// The attributes whose mean is asked, if the rules would ask for a table with two of them, could a
+// table have two: then these tables are left out. Empty if none is.
+std::vector<int> MeansKeptApart(const Domain& domain, const Workload& workload);
+
 }  // namespace residua

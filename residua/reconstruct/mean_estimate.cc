@@ -12,16 +12,81 @@ namespace {
 // The answers along a MeanAxis; the last is there if missing values have a cell.
 enum MeanAnswer : size_t { kAtLow, kAtHigh, kCount, kMissing };
 
+constexpr Interval kUnbounded{-std::numeric_limits<double>::infinity(),
+                              std::numeric_limits<double>::infinity()};
+
+// What is left of `interval` in `range`; see MeanEstimate.
+Interval Within(const Interval& range, const Interval& interval) {
+  const double width = interval.upper - interval.lower;
+  if (interval.upper < range.lower) {
+    return {range.lower, std::min(range.lower + width, range.upper)};
+  }
+  if (interval.lower > range.upper) {
+    return {std::max(range.upper - width, range.lower), range.upper};
+  }
+  return {std::max(interval.lower, range.lower), std::min(interval.upper, range.upper)};
+}
+
+bool HasNegative(const AttributeWeights& factor) {
+  const auto* weights = std::get_if<std::vector<double>>(&factor.weights);
+  return weights != nullptr && std::ranges::any_of(*weights, [](double w) { return w < 0; });
+}
+
+// Of each answer along the other axes, whether it adds up rows, and subtracts none. Other queries
+// than custom ones never do.
+std::vector<char> OnlyAdds(std::span<const AxisAnswers* const> axes, size_t mean_axis) {
+  std::vector<char> only_adds = {1};
+  for (size_t k = 0; k < axes.size(); ++k) {
+    if (k == mean_axis) continue;
+    const QueryMatrix& queries = axes[k]->queries;
+    std::vector<char> along(static_cast<size_t>(queries.num_answers()), 1);
+    if (queries.kind() == QueryKind::kCustom) {
+      for (size_t answer = 0; answer < along.size(); ++answer) {
+        along[answer] = queries.Row(static_cast<int64_t>(answer)).minCoeff() >= 0 ? 1 : 0;
+      }
+    }
+    std::vector<char> longer;
+    longer.reserve(only_adds.size() * along.size());
+    for (const char before : only_adds) {
+      for (const char adds : along) longer.push_back(static_cast<char>(before & adds));
+    }
+    only_adds = std::move(longer);
+  }
+  return only_adds;
+}
+
 }  // namespace
 
-std::optional<MeanEstimate> EstimateMean(const Estimate& sum, const Estimate& count,
-                                         double covariance, double quantile) {
-  const auto interval = RatioIntervalAt(sum, count, covariance, quantile);
-  if (!interval || !(count.value > 0)) return std::nullopt;
-  const double mean = sum.value / count.value;
+std::optional<MeanEstimate> EstimateMean(const Interval& range, const Estimate& sum,
+                                         const Estimate& count, double covariance,
+                                         double quantile) {
+  const auto fieller = RatioIntervalAt(sum, count, covariance, quantile);
+  if (!fieller || !(count.value > 0)) return std::nullopt;
+  const bool tells = fieller->lower > range.lower || fieller->upper < range.upper;
+  if (!tells) return std::nullopt;
+  const double ratio = sum.value / count.value;
   const double variance =
-      std::max(0.0, sum.variance - 2 * mean * covariance + mean * mean * count.variance);
-  return MeanEstimate{mean, variance / (count.value * count.value), *interval};
+      std::max(0.0, sum.variance - 2 * ratio * covariance + ratio * ratio * count.variance);
+  return MeanEstimate{std::clamp(ratio, range.lower, range.upper), ratio,
+                      variance / (count.value * count.value), Within(range, *fieller)};
+}
+
+Interval RangeOf(const MeanEncoding& mean) {
+  return {DecimalValue(mean.low, mean.decimals), DecimalValue(mean.high, mean.decimals)};
+}
+
+Interval RangeOfMean(const Domain& domain, const ProductQuery& sum) {
+  const MeanEncoding* mean = nullptr;
+  for (const AttributeWeights& factor : sum.factors()) {
+    const MeanEncoding* of_factor = MeanOf(domain[factor.attribute]);
+    if (of_factor != nullptr) {
+      mean = of_factor;
+    } else if (HasNegative(factor)) {
+      return kUnbounded;
+    }
+  }
+  RESIDUA_CHECK(mean != nullptr);
+  return RangeOf(*mean);
 }
 
 AxisAnswers MeanAxis(const Attribute& attribute, const ResidualBasis& basis) {
@@ -68,8 +133,9 @@ MeanColumns MakeMeanColumns(const MeanEncoding& mean, std::span<const double> an
   for (size_t k = axis + 1; k < axes.size(); ++k) inner *= static_cast<size_t>(axes[k]->size());
   const auto num_along = static_cast<size_t>(axes[axis]->size());
   const size_t outer = answers.size() / (num_along * inner);
-  const double low = DecimalValue(mean.low, mean.decimals);
-  const double high = DecimalValue(mean.high, mean.decimals);
+  const Interval range = RangeOf(mean);
+  const auto [low, high] = range;
+  const std::vector<char> only_adds = OnlyAdds(axes, axis);
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   MeanColumns columns;
   for (size_t o = 0; o < outer; ++o) {
@@ -87,7 +153,8 @@ MeanColumns MakeMeanColumns(const MeanEncoding& mean, std::span<const double> an
       columns.count_std_devs.push_back(std::sqrt(count.variance));
       columns.sums.push_back(sum.value);
       columns.sum_std_devs.push_back(std::sqrt(sum.variance));
-      const auto estimate = EstimateMean(sum, count, with_count, quantile);
+      const auto estimate = EstimateMean(only_adds[o * inner + c] ? range : kUnbounded, sum, count,
+                                         with_count, quantile);
       columns.means.push_back(estimate ? estimate->value : kNone);
       columns.mean_std_devs.push_back(estimate ? std::sqrt(estimate->variance) : kNone);
       columns.mean_lower.push_back(estimate ? estimate->interval.lower : kNone);

@@ -52,19 +52,29 @@ struct LinearAnswer {
   std::vector<Term> terms;
 };
 
+std::optional<MeanEstimate> MeanOfQuestion(const ResidualIndex& index, const MeanQuestion& question,
+                                           double confidence, const ReadPieces& read) {
+  const auto& [sum, count] = question;
+  return EstimateMean(RangeOfMean(index.domain(), sum), Answer(index, sum, read),
+                      Answer(index, count, read), Covariance(index, sum, count),
+                      TwoSidedQuantile(confidence));
+}
+
 LinearAnswer Linearised(const ResidualIndex& index, const AnyQuestion& question, double confidence,
                         const ReadPieces& read) {
-  const QuestionAnswer answer = AnswerAny(index, question, confidence, read);
   if (const auto* query = std::get_if<ProductQuery>(&question)) {
-    return {answer.estimate, {{1, query}}};
+    return {Answer(index, *query, read), {{1, query}}};
   }
-  if (!answer.interval) {
+  const auto& of_mean = std::get<MeanQuestion>(question);
+  const auto mean = MeanOfQuestion(index, of_mean, confidence, read);
+  if (!mean) {
     Fail(ErrorKind::kBadInput,
-         "the count of one of the means is too uncertain to compare it; ask for more rows at once");
+         "one of the means has too few rows for its noise to be compared; ask for more rows at "
+         "once");
   }
-  const auto& [sum, count] = std::get<MeanQuestion>(question);
-  const double rows = Answer(index, count, read).value;
-  return {answer.estimate, {{1 / rows, &sum}, {-answer.estimate.value / rows, &count}}};
+  const double rows = Answer(index, of_mean.count, read).value;
+  return {{mean->ratio, mean->variance},
+          {{1 / rows, &of_mean.sum}, {-mean->ratio / rows, &of_mean.count}}};
 }
 
 }  // namespace
@@ -75,10 +85,8 @@ QuestionAnswer AnswerAny(const ResidualIndex& index, const AnyQuestion& question
     const Estimate estimate = Answer(index, *query, read_elsewhere);
     return {estimate, ConfidenceInterval(estimate, confidence)};
   }
-  const auto& [sum, count] = std::get<MeanQuestion>(question);
   const auto mean =
-      EstimateMean(Answer(index, sum, read_elsewhere), Answer(index, count, read_elsewhere),
-                   Covariance(index, sum, count), TwoSidedQuantile(confidence));
+      MeanOfQuestion(index, std::get<MeanQuestion>(question), confidence, read_elsewhere);
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   if (!mean) return {{kNone, kNone}, std::nullopt, true};
   return {{mean->value, mean->variance}, mean->interval, true};

@@ -13,7 +13,7 @@
 namespace residua {
 
 // The answer to a count or a sum, with its ConfidenceInterval, or to a mean, as of EstimateMean. If
-// the count of a mean is too uncertain there is no interval, and the estimate is not-a-number.
+// there are too few rows for a mean there is no interval, and the estimate is not-a-number.
 struct QuestionAnswer {
   Estimate estimate;
   std::optional<Interval> interval;
@@ -28,8 +28,9 @@ std::vector<QuestionAnswer> AnswerQuestions(const std::filesystem::path& measure
                                             std::span<const std::string> questions,
                                             double confidence);
 
-// Two answers of one release share noise, which their covariance tells. If one of them is a mean, all
-// but the estimates is by the delta method: as if its error were that of (sum - mean count) / count.
+// Two answers of one release share noise, which their covariance tells. If one of them is a mean, it
+// is the ratio of sum and count, wherever that is, and all but the estimates is by the delta method: as
+// if its error were that of (sum - ratio count) / count.
 struct Comparison {
   Estimate first, second;
   double covariance = 0;
@@ -39,7 +40,7 @@ struct Comparison {
   std::optional<Interval> ratio;  // first / second, as of RatioInterval
   bool has_mean = false;
 };
-// Error{kBadInput} for a mean whose count is too uncertain.
+// Error{kBadInput} for a mean of too few rows.
 Comparison CompareAny(const ResidualIndex& index, const AnyQuestion& first,
                       const AnyQuestion& second, double confidence,
                       const ReadPieces& read_elsewhere = {});

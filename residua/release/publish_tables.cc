@@ -74,8 +74,10 @@ std::string About(const TablesRequest& request, const Plan& plan, const TableLay
     json["estimates"] = "unbiased; signed; std_dev and intervals are exact for the noise added";
     if (!layout.is_mean.empty()) {
       json["means"] =
-          "sum / estimate; estimate counts the rows with a number; intervals are Fieller's, "
-          "mean_std_dev is by the delta method; empty where the count is too uncertain";
+          "sum / estimate, held to the range of the numbers; estimate counts the rows with a "
+          "number; "
+          "intervals are Fieller's within that range, mean_std_dev is by the delta method; empty "
+          "where the rows are too few for a mean at this noise";
     }
     if (request.format == TableFormat::kCsv && request.digits == TableDigits::kSupported) {
       json["digits"] =
@@ -93,7 +95,9 @@ std::string About(const TablesRequest& request, const Plan& plan, const TableLay
   return IndentedJson(json) + "\n";
 }
 
-std::vector<AttributeSet> ChosenTables(const TablesRequest& request, const Plan& plan) {
+// And how many of the workload's are not adjusted.
+std::vector<AttributeSet> ChosenTables(const TablesRequest& request, const Plan& plan,
+                                       int64_t* num_left_out) {
   std::vector<AttributeSet> tables;
   for (const std::string& text : request.tables) {
     tables.push_back(ParseAttributeSet(text, plan.domain));
@@ -109,8 +113,12 @@ std::vector<AttributeSet> ChosenTables(const TablesRequest& request, const Plan&
                   [&](const AttributeSet& set) { tables.push_back(set); });
   }
   if (request.is_adjusted()) {
-    std::erase_if(tables,
-                  [&](const AttributeSet& set) { return MeanAttribute(plan.domain, set) >= 0; });
+    *num_left_out = static_cast<int64_t>(std::erase_if(
+        tables, [&](const AttributeSet& set) { return MeanAttribute(plan.domain, set) >= 0; }));
+    if (tables.empty()) {
+      Fail(ErrorKind::kBadInput,
+           "all tables have sums and means, which cannot be adjusted; name a table without them");
+    }
   }
   return tables;
 }
@@ -294,8 +302,10 @@ TablesWritten PublishTables(const TablesRequest& request) {
   const MeasurementFile file(request.measurements);
   CheckStandsAlone(file.plan());
   const Plan& plan = file.plan();
-  const std::vector<AttributeSet> tables = ChosenTables(request, plan);
+  int64_t num_left_out = 0;
+  const std::vector<AttributeSet> tables = ChosenTables(request, plan, &num_left_out);
   TablesWritten written{std::ssize(tables), 0, OutputOf(request)};
+  written.num_means_left_out = num_left_out;
   const std::vector<AxisAnswers> axes = AxesOf(plan, request.answers);
   TableLayout layout{.format = request.format,
                      .columns = ColumnsOf(request),

@@ -52,6 +52,7 @@ struct TablesWritten {
   // Attributes whose columns could not be called the same, with the columns' names.
   std::vector<std::pair<std::string, std::string>> renamed = {};
   std::optional<NonnegativeFit> fit = {};  // of non-negative tables
+  int64_t num_means_left_out = 0;          // tables with means, which are not adjusted
 };
 
 // Sums of whole cells are whole; other combinations, which custom queries may ask for, need not be:

@@ -12,6 +12,7 @@
 #include "residua/release/attribute_words.h"
 #include "residua/release/published_errors.h"
 #include "residua/release/warnings.h"
+#include "residua/select/mean_errors.h"
 
 namespace residua {
 namespace {
@@ -93,26 +94,49 @@ std::string HowValuesWereRead(const PlanFile& file) {
   return text;
 }
 
+bool HasMeans(const Plan& plan) {
+  const auto& attributes = plan.domain.attributes();
+  return std::any_of(attributes.begin(), attributes.end(),
+                     [](const Attribute& attribute) { return MeanOf(attribute) != nullptr; });
+}
+
+// The root mean square of all counts' standard deviations, but those beside a mean, unless there are
+// no others.
+double TypicalCountError(const Plan& plan, const std::vector<TableErrors>& errors) {
+  std::vector<TableErrors> of_counts = errors;
+  std::erase_if(of_counts, [&](const TableErrors& table) {
+    return std::any_of(table.orbit.begin(), table.orbit.end(), [&](int c) {
+      return MeanOf(plan.domain[plan.classes.members[static_cast<size_t>(c)].front()]) != nullptr;
+    });
+  });
+  return Summarize(plan, of_counts.empty() ? errors : of_counts).rmse;
+}
+
 // For readers who read no further.
 std::string InShort(const Plan& plan, const Guarantee& guarantee, const ReleaseFacts& facts) {
   const Protection& protection = plan.protection;
   const bool is_replaced = protection.neighbours == Protection::Neighbours::kReplaceOne;
   return fmt::format(
-      "**In short:** {} of counts, with random noise added to every count. From this release, a "
+      "**In short:** {} of counts{}, with random noise added to every {}. From this release, a "
       "suspicion of 50 % {} {} can grow to at most {}. A typical count is off by about {:.3g}.\n\n",
-      Counted(facts.num_tables, "table"), is_replaced ? "about" : "that the data includes",
+      Counted(facts.num_tables, "table"), HasMeans(plan) ? ", sums and means" : "",
+      HasMeans(plan) ? "count and sum" : "count", is_replaced ? "about" : "that the data includes",
       protection.identifier.empty()
           ? "a certain row"
           : fmt::format("a certain {}", MarkdownCode(protection.identifier)),
       PercentAbove(GrownSuspicion(0.5, guarantee.epsilon)),
-      Summarize(plan, PublishedErrors(plan)).rmse);
+      TypicalCountError(plan, PublishedErrors(plan)));
 }
 
 std::string WhatWasPublished(const PlanFile& file, const ReleaseFacts& facts) {
   const Plan& plan = file.plan;
   std::string text = fmt::format(
-      "## What was published\n\n{} with {}. Each answer is a count with random noise added. {}",
+      "## What was published\n\n{} with {}. Each answer is a count with random noise added{}. {}",
       Counted(facts.num_tables, "table"), Counted(facts.num_answers, "answer"),
+      HasMeans(plan)
+          ? "; where a number was measured, it is a count, a sum with noise, and their ratio, the "
+            "mean"
+          : "",
       WhatIsARow(plan.protection, facts.is_query));
   if (!plan.parts.empty()) {
     text += fmt::format(
@@ -186,6 +210,7 @@ std::string ErrorsByTable(const Plan& plan, const std::vector<TableErrors>& erro
   };
   if (num_tables <= kMaxSummaryTables) {
     for (const ListedTable& table : ListTables(plan, errors)) {
+      if (MeanAttribute(plan.domain, table.attributes) >= 0) continue;
       row(SetName(plan.domain, table.attributes), table.errors->num_answers,
           table.errors->mean_variance, table.errors->max_variance);
     }
@@ -197,6 +222,38 @@ std::string ErrorsByTable(const Plan& plan, const std::vector<TableErrors>& erro
         order.num_answers, order.mean_variance, order.max_variance);
   }
   return text;
+}
+
+// Of the tables that have one, if there are not too many tables.
+std::string ErrorsOfMeans(const Plan& plan, const std::vector<TableErrors>& errors) {
+  if (!HasMeans(plan)) return "";
+  std::string text =
+      "Tables with a number have a sum and a mean beside the count, in the unit of the number. The "
+      "interval of a mean, from `mean_ci_lower` to `mean_ci_upper`, contains the true mean as "
+      "often "
+      "as said above; a mean and its interval lie within the range of the number, which is public. "
+      "Where `mean_note` says `too few rows`, the noise is too large for a mean of so few "
+      "rows.\n\n";
+  double num_tables = 0;
+  for (const TableErrors& table : errors) num_tables += table.num_tables;
+  if (num_tables > kMaxSummaryTables) {
+    return text +
+           "In the standard deviations above, those of sums are in units of the number's range, "
+           "from "
+           "its lowest to its highest.\n\n";
+  }
+  std::vector<AttributeSet> tables;
+  for (const ListedTable& table : ListTables(plan, errors)) tables.push_back(table.attributes);
+  text +=
+      "| table | answers | standard deviation of the count | of the sum | of the mean, at most |\n"
+      "|---|---|---|---|---|\n";
+  for (const MeanErrors& of : PredictMeanErrors(plan, tables)) {
+    text += fmt::format("| {} | {:.15g} | {:.4g} | {:.4g} | {:.4g} / number of rows |\n",
+                        InTable(SetName(plan.domain, of.table)), of.num_answers,
+                        std::sqrt(of.count_variance), std::sqrt(of.sum_variance),
+                        std::sqrt(of.most_variance));
+  }
+  return text + "\n";
 }
 
 std::string HowExact(const Plan& plan, double confidence) {
@@ -214,8 +271,9 @@ std::string HowExact(const Plan& plan, double confidence) {
       "A count that is not much larger than its standard deviation says little. These errors come "
       "from the noise alone: errors in the data are not included. For each table, the standard "
       "deviation of its answers, as root mean square (a kind of average) and the largest:\n\n"
-      "{}\n",
-      Summarize(plan, errors).rmse, confidence * 100, ErrorsByTable(plan, errors));
+      "{}\n{}",
+      TypicalCountError(plan, errors), confidence * 100, ErrorsByTable(plan, errors),
+      ErrorsOfMeans(plan, errors));
 }
 
 // One unit of the budget, in what is printed of it.

@@ -70,7 +70,7 @@ TEST(Error, TakesNoMarksFromArguments) {
 
 TEST(Error, LetsFrontEndsWordItsSteps) {
   const Error error = Thrown("{}: the budget is used up; {}, or {}", "a.ledger",
-                             Phrase{Phrase::Kind::kGrant, {"0.5"}},
+                             Phrase{Phrase::Kind::kGrant, {"rho", "0.5"}},
                              Phrase{Phrase::Kind::kForgive, {"3", "a \x1e.ledger"}});
   EXPECT_STREQ(error.what(),
                "a.ledger: the budget is used up; grant rho 0.5 more, or forgive entry 3 of a "

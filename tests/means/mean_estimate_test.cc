@@ -1,25 +1,21 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <map>
-#include <numeric>
-#include <unsupported/Eigen/KroneckerProduct>
 
-#include "residua/measure/measure_with_bits.h"
 #include "residua/reconstruct/mean_estimate.h"
 #include "residua/reconstruct/query_answer.h"
-#include "residua/reconstruct/table_answers.h"
-#include "residua/reconstruct/table_reconstruction.h"
+#include "residua/reconstruct/simultaneous.h"
+#include "residua/select/mean_errors.h"
 #include "residua/select/select.h"
 #include "residua/text/question_text.h"
+#include "tests/means/dense_fit.h"
 #include "tests/means/number_rows.h"
-#include "tests/oracle/dense_mechanism.h"
 #include "tests/oracle/deterministic_bits.h"
 
 namespace residua {
 namespace {
-
-constexpr double kQuantile = 1.959963984540054;  // of 0.95
 
 Plan PlanOf(const Domain& domain, const Rational& rho, int64_t order) {
   SelectRequest request;
@@ -28,84 +24,6 @@ Plan PlanOf(const Domain& domain, const Rational& rho, int64_t order) {
   request.target = BudgetFromRho(rho);
   return Select(request);
 }
-
-std::vector<NoisyResidual> MeasuredWith(const Plan& plan, const EncodedTable& table,
-                                        BitSource& bits) {
-  MeasureOptions options;
-  options.counting.num_threads = 1;
-  std::vector<NoisyResidual> residuals;
-  MeasureWithBits(
-      MeasurablePlan(VerifiedPlan(plan), table.num_rows(), {}), table, options,
-      [&]() -> BitSource& { return bits; },
-      [&](NoisyResidual&& residual) { residuals.push_back(std::move(residual)); });
-  return residuals;
-}
-
-MeanColumns ColumnsOf(const Plan& plan, const ResidualIndex& index, const AttributeSet& table) {
-  return MeanColumnsOf(plan, index, table, AxesOf(plan, AnswerKind::kPlanned),
-                       Reconstruct(index, table), kQuantile);
-}
-
-// Everything that was measured as one least-squares problem over the cells of the whole domain, in
-// which rows are split. It shares nothing with reconstruction but what the file of a measurement
-// says: value = scale * (matrix counts) + noise.
-struct DenseFit {
-  DenseFit(const Plan& plan, const std::vector<NoisyResidual>& residuals) : domain(plan.domain) {
-    const std::vector<ResidualBasis> bases = BasisOfAttributes(plan);
-    std::vector<Eigen::MatrixXd> matrices;
-    for (const ResidualBasis& basis : bases) {
-      const int64_t n = basis.size;
-      if (const auto* integers = std::get_if<IntegerMatrix>(&basis.matrix)) {
-        Eigen::MatrixXd dense(integers->num_rows, n);
-        for (int64_t k = 0; k < dense.size(); ++k) {
-          dense(k / n, k % n) = static_cast<double>(integers->entries[static_cast<size_t>(k)]);
-        }
-        matrices.push_back(dense);
-      } else {
-        matrices.push_back(static_cast<double>(n) * Eigen::MatrixXd::Identity(n, n) -
-                           Eigen::MatrixXd::Ones(n, n));
-      }
-    }
-    Eigen::MatrixXd normal;
-    Eigen::VectorXd right;
-    for (const NoisyResidual& residual : residuals) {
-      const Eigen::MatrixXd rows = oracle::KroneckerOver(domain, residual.attributes, matrices);
-      const double scale = std::ldexp(static_cast<double>(RowSteps(domain, residual.attributes)),
-                                      residual.scale_bits);
-      Eigen::VectorXd values(rows.rows());
-      std::visit(
-          [&](const auto& integers) {
-            for (Eigen::Index k = 0; k < values.size(); ++k) {
-              values[k] = static_cast<double>(integers[static_cast<size_t>(k)]) / scale;
-            }
-          },
-          residual.values);
-      const double precision = 1 / residual.noise_variance.get_d();
-      if (normal.size() == 0) {
-        normal = Eigen::MatrixXd::Zero(rows.cols(), rows.cols());
-        right = Eigen::VectorXd::Zero(rows.cols());
-      }
-      normal += precision * rows.transpose() * rows;
-      right += precision * rows.transpose() * values;
-    }
-    inverse = normal.completeOrthogonalDecomposition().pseudoInverse();
-    counts = inverse * right;
-  }
-
-  // The answers of the table on `set` whose query along the attribute of the mean is `along`.
-  Eigen::MatrixXd Queries(const AttributeSet& set, const Eigen::RowVectorXd& along) const {
-    std::vector<Eigen::MatrixXd> in_set;
-    for (const Attribute& attribute : domain.attributes()) {
-      in_set.push_back(MeanOf(attribute) != nullptr ? Eigen::MatrixXd(along)
-                                                    : oracle::DenseQueries(attribute));
-    }
-    return oracle::KroneckerOver(domain, set, in_set);
-  }
-
-  Domain domain;
-  Eigen::VectorXd counts;
-  Eigen::MatrixXd inverse;
-};
 
 TEST(MeanEstimateTest, EqualsTheDenseLeastSquaresSolution) {
   std::mt19937_64 random(17);
@@ -127,43 +45,12 @@ TEST(MeanEstimateTest, EqualsTheDenseLeastSquaresSolution) {
     const std::vector<NoisyResidual> residuals =
         MeasuredWith(plan, Encoded(domain, RandomRows(domain, 400, random)), bits);
     const ResidualIndex index = IndexResiduals(plan, residuals);
-    const DenseFit fit(plan, residuals);
+    const DenseFit fit({{plan, residuals}});
     for (const AttributeSet& table : MeasuredSets(plan)) {
       const int mean = MeanAttribute(domain, table);
       if (mean < 0) continue;
       ++num_tables;
-      const MeanColumns columns = ColumnsOf(plan, index, table);
-      const MeanEncoding& of_table = *MeanOf(domain[mean]);
-      Eigen::RowVectorXd ones = Eigen::RowVectorXd::Zero(domain[mean].size);
-      ones.head(2).setOnes();
-      Eigen::RowVectorXd ends = Eigen::RowVectorXd::Zero(domain[mean].size);
-      ends[0] = DecimalValue(of_table.low, of_table.decimals);
-      ends[1] = DecimalValue(of_table.high, of_table.decimals);
-      const Eigen::MatrixXd count = fit.Queries(table, ones);
-      const Eigen::MatrixXd sum = fit.Queries(table, ends);
-      ASSERT_EQ(std::ssize(columns.counts), count.rows());
-      for (Eigen::Index k = 0; k < count.rows(); ++k) {
-        const auto row = static_cast<size_t>(k);
-        const Estimate c{count.row(k) * fit.counts,
-                         count.row(k) * fit.inverse * count.row(k).transpose()};
-        const Estimate s{sum.row(k) * fit.counts,
-                         sum.row(k) * fit.inverse * sum.row(k).transpose()};
-        const double covariance = sum.row(k) * fit.inverse * count.row(k).transpose();
-        EXPECT_NEAR(columns.counts[row], c.value, 1e-6);
-        EXPECT_NEAR(columns.count_std_devs[row], std::sqrt(c.variance),
-                    1e-7 * std::sqrt(c.variance));
-        EXPECT_NEAR(columns.sums[row], s.value, 1e-7 * (1 + std::abs(s.value)));
-        EXPECT_NEAR(columns.sum_std_devs[row], std::sqrt(s.variance), 1e-6 * std::sqrt(s.variance));
-        const auto expected = EstimateMean(s, c, covariance, kQuantile);
-        ASSERT_EQ(std::isnan(columns.means[row]), !expected);
-        if (!expected) continue;
-        EXPECT_NEAR(columns.means[row], expected->value, 1e-6 * (1 + std::abs(expected->value)));
-        EXPECT_NEAR(columns.mean_std_devs[row], std::sqrt(expected->variance),
-                    1e-5 * std::sqrt(expected->variance));
-        const double width = expected->interval.upper - expected->interval.lower;
-        EXPECT_NEAR(columns.mean_lower[row], expected->interval.lower, 1e-5 * width);
-        EXPECT_NEAR(columns.mean_upper[row], expected->interval.upper, 1e-5 * width);
-      }
+      ExpectDenseMeans(fit, table, ColumnsOf(plan, index, table));
     }
   }
   EXPECT_GT(num_tables, 30);
@@ -186,7 +73,7 @@ TEST(MeanEstimateTest, QuestionsAgreeWithTables) {
     EXPECT_NEAR(std::sqrt(sum.variance), columns.sum_std_devs[k], 1e-7 * columns.sum_std_devs[k]);
     const auto mean = std::get<MeanQuestion>(ParseAnyQuestion("mean(m)" + of_cell, domain));
     EXPECT_NEAR(Answer(index, mean.count).value, columns.counts[k], 1e-7);
-    const auto found = EstimateMean(Answer(index, mean.sum), Answer(index, mean.count),
+    const auto found = EstimateMean({-60, 600}, Answer(index, mean.sum), Answer(index, mean.count),
                                     Covariance(index, mean.sum, mean.count), kQuantile);
     ASSERT_TRUE(found);
     EXPECT_NEAR(found->value, columns.means[k], 1e-7 * std::abs(found->value));
@@ -197,12 +84,6 @@ TEST(MeanEstimateTest, QuestionsAgreeWithTables) {
     EXPECT_NEAR(missing + columns.counts[k], Answer(index, ParseQuestion(of_cell, domain)).value,
                 1e-7);
   }
-}
-
-// Whether `hits` of `tries` is what a probability of `chance` gives, at a level of 1e-4.
-bool Fits(int hits, int tries, double chance) {
-  const double expected = tries * chance;
-  return std::abs(hits - expected) <= 3.9 * std::sqrt(expected * (1 - chance));
 }
 
 // Released over and over: sums and means are centred, and intervals cover as often as they say,
@@ -262,17 +143,217 @@ TEST(MeanEstimateTest, RepeatedReleasesAreCentredAndCovered) {
   EXPECT_GT(means_unknown[1], kNumReleases / 10);
 }
 
-TEST(MeanEstimateTest, TooUncertainACountHasNoMean) {
-  EXPECT_FALSE(EstimateMean({10, 1}, {1.9, 1}, 0, 1.96));
-  EXPECT_TRUE(EstimateMean({10, 1}, {2.0, 1}, 0, 1.96));
-  EXPECT_FALSE(EstimateMean({10, 1}, {-50, 1}, 0, 1.96)) << "significantly negative is no count";
-  EXPECT_FALSE(EstimateMean({10, 1}, {std::nan(""), 1}, 0, 1.96));
-  const auto mean = EstimateMean({300, 4}, {100, 1}, 1, 2);
+constexpr Interval kAnywhere{-std::numeric_limits<double>::infinity(),
+                             std::numeric_limits<double>::infinity()};
+
+TEST(MeanEstimateTest, TooFewRowsHaveNoMean) {
+  EXPECT_FALSE(EstimateMean(kAnywhere, {10, 1}, {1.9, 1}, 0, 1.96));
+  EXPECT_TRUE(EstimateMean(kAnywhere, {10, 1}, {2.0, 1}, 0, 1.96));
+  EXPECT_FALSE(EstimateMean(kAnywhere, {10, 1}, {-50, 1}, 0, 1.96)) << "negative is no count";
+  EXPECT_FALSE(EstimateMean(kAnywhere, {10, 1}, {std::nan(""), 1}, 0, 1.96));
+  EXPECT_FALSE(EstimateMean({0, 5}, {std::nan(""), 1}, {50, 1}, 0, 1.96));
+  const auto mean = EstimateMean(kAnywhere, {300, 4}, {100, 1}, 1, 2);
   ASSERT_TRUE(mean);
   EXPECT_DOUBLE_EQ(mean->value, 3);
   EXPECT_DOUBLE_EQ(mean->variance, (4 - 6 + 9) / 1e4);
   EXPECT_LT(mean->interval.lower, 3);
   EXPECT_GT(mean->interval.upper, 3);
+}
+
+TEST(MeanEstimateTest, MeansAreInTheirRange) {
+  const Estimate count{100, 1};
+  const auto at = [&](double sum, double std_dev, const Interval& range) {
+    return EstimateMean(range, {sum, std_dev * std_dev}, count, 0, 2);
+  };
+  const Interval fieller = at(300, 200, kAnywhere)->interval;
+  EXPECT_NEAR(fieller.lower, -1, 0.01);
+  EXPECT_NEAR(fieller.upper, 7, 0.01);
+  // The part of it that is in the range.
+  const auto cut = at(300, 200, {0, 9});
+  ASSERT_TRUE(cut);
+  EXPECT_EQ(cut->interval.lower, 0);
+  EXPECT_EQ(cut->interval.upper, fieller.upper);
+  EXPECT_EQ(cut->value, 3);
+  // All of the range is in it: nothing was learned. One end a little further, and something was.
+  EXPECT_FALSE(at(300, 200, {0, 6.9}));
+  EXPECT_FALSE(at(300, 200, {-0.9, 6.9}));
+  EXPECT_TRUE(at(300, 200, {-1.1, 6.9}));
+  // The nearest number of the range, where noise has moved the ratio out of it.
+  const auto outside = at(-50, 200, {0, 9});
+  ASSERT_TRUE(outside);
+  EXPECT_EQ(outside->value, 0);
+  EXPECT_EQ(outside->ratio, -0.5);
+  EXPECT_EQ(outside->interval.lower, 0);
+  EXPECT_NEAR(outside->interval.upper, 3.5, 0.01);
+  // No part of it is in the range: as wide as before, from the end on, and never without a width.
+  for (const double sign : {-1.0, 1.0}) {
+    const auto beyond = at(sign * 2000, 200, {-9, 9});
+    ASSERT_TRUE(beyond);
+    EXPECT_EQ(beyond->value, sign * 9);
+    const auto [low, high] = beyond->interval;
+    EXPECT_EQ(sign > 0 ? high : -low, 9);
+    const Interval whole = at(sign * 2000, 200, kAnywhere)->interval;
+    EXPECT_NEAR(high - low, whole.upper - whole.lower, 1e-12);
+  }
+}
+
+// Near an end of the range, where intervals are cut and ratios fall outside, they cover as often as
+// Fieller's do, and the estimate is nearer to the truth than the ratio.
+TEST(MeanEstimateTest, IntervalsWithinTheRangeCover) {
+  constexpr int kNumReleases = 2000;
+  const Domain domain({OfCells("a", 3), Averaged("m", Whole(0, 100), false)});
+  const Plan plan = PlanOf(domain, Rational(1, 4), 2);
+  // All at the low end; a few above it; and the high end.
+  std::vector<Row> rows;
+  for (int k = 0; k < 200; ++k) {
+    rows.push_back({0, 0});
+    rows.push_back({1, k % 20 == 0 ? 30 : 0});
+    rows.push_back({2, 100});
+  }
+  const std::vector<double> true_means = {0, 1.5, 100};
+  const EncodedTable table = Encoded(domain, rows);
+  DeterministicBits bits(21);
+  std::vector<int> covered(3), fieller_covered(3), cut(3), beyond(3);
+  std::vector<double> off(3), fieller_off(3);
+  for (int r = 0; r < kNumReleases; ++r) {
+    const auto residuals = MeasuredWith(plan, table, bits);
+    const ResidualIndex index = IndexResiduals(plan, residuals);
+    const MeanColumns columns = ColumnsOf(plan, index, {0, 1});
+    for (size_t k = 0; k < 3; ++k) {
+      ASSERT_FALSE(std::isnan(columns.means[k]));
+      const double mean = true_means[k];
+      covered[k] += columns.mean_lower[k] <= mean && mean <= columns.mean_upper[k] ? 1 : 0;
+      const auto question =
+          std::get<MeanQuestion>(ParseAnyQuestion("mean(m) a=" + std::to_string(k), domain));
+      const auto fieller =
+          EstimateMean(kAnywhere, Answer(index, question.sum), Answer(index, question.count),
+                       Covariance(index, question.sum, question.count), kQuantile);
+      const auto [low, high] = fieller->interval;
+      fieller_covered[k] += low <= mean && mean <= high ? 1 : 0;
+      cut[k] += low < 0 || high > 100 ? 1 : 0;
+      beyond[k] += high < 0 || low > 100 ? 1 : 0;
+      EXPECT_LT(columns.mean_lower[k], columns.mean_upper[k]);
+      off[k] += std::abs(columns.means[k] - mean);
+      fieller_off[k] += std::abs(fieller->ratio - mean);
+      EXPECT_LE(std::abs(columns.means[k] - mean), std::abs(fieller->ratio - mean) + 1e-12);
+    }
+  }
+  for (size_t k = 0; k < 3; ++k) {
+    EXPECT_TRUE(Fits(fieller_covered[k], kNumReleases, 0.95)) << k << ": " << fieller_covered[k];
+    // Those that lie beyond the range by chance hold its end, too, which Fieller's do not.
+    EXPECT_GE(covered[k], fieller_covered[k]);
+    EXPECT_GT(cut[k], kNumReleases / 2) << k << ": the case is tried";
+    EXPECT_LT(off[k], fieller_off[k]);
+  }
+  for (const size_t k : {size_t{0}, size_t{2}}) {
+    EXPECT_GT(beyond[k], 0) << "the case is tried";
+    EXPECT_EQ(covered[k], fieller_covered[k] + beyond[k]);
+    EXPECT_TRUE(Fits(covered[k], kNumReleases, 0.975)) << covered[k];
+  }
+}
+
+// Answers that subtract rows are no means of rows: their ratios can be any number.
+TEST(MeanEstimateTest, DifferencesOfRowsHaveNoRange) {
+  Attribute side = OfCells("side", 2, QueryKind::kCustom);
+  side.custom = {2, {1, 1, 1, -1}};
+  const Domain domain({side, Averaged("m", Whole(0, 10), false)});
+  const Plan plan = PlanOf(domain, Rational(20), 2);
+  // 3000 rows of 2 and 1000 of 10: of the differences, (6000 - 10000) / (3000 - 1000) = -2.
+  std::vector<Row> rows(3000, {0, 2});
+  rows.insert(rows.end(), 1000, {1, 10});
+  DeterministicBits bits(2);
+  const auto residuals = MeasuredWith(plan, Encoded(domain, rows), bits);
+  const ResidualIndex index = IndexResiduals(plan, residuals);
+  const MeanColumns columns = ColumnsOf(plan, index, {0, 1});
+  EXPECT_NEAR(columns.means[0], 4, 0.1);
+  EXPECT_NEAR(columns.means[1], -2, 0.1);
+  EXPECT_LT(columns.mean_lower[1], -2);
+  const auto sum_of = [&](std::vector<double> weights) {
+    return ProductQuery(domain, {{0, std::move(weights)}, {1, std::vector<double>{0, 10}}});
+  };
+  EXPECT_EQ(RangeOfMean(domain, sum_of({1, 0.5})).lower, 0);
+  EXPECT_EQ(RangeOfMean(domain, sum_of({1, 0.5})).upper, 10);
+  EXPECT_EQ(RangeOfMean(domain, sum_of({1, -1})).lower, kAnywhere.lower);
+}
+
+// What is predicted before anything is measured is what the tables then state.
+TEST(MeanEstimateTest, PredictedErrorsAreThoseOfTheTables) {
+  std::mt19937_64 random(11);
+  for (const bool null_cell : {false, true}) {
+    const Domain domain({OfCells("a", 3), Averaged("m", Whole(-60, 600), null_cell),
+                         OfCells("p", 5, QueryKind::kPrefix)});
+    const Plan plan = PlanOf(domain, Rational(1, 2), 3);
+    DeterministicBits bits(11);
+    const auto residuals =
+        MeasuredWith(plan, Encoded(domain, RandomRows(domain, 900, random)), bits);
+    const ResidualIndex index = IndexResiduals(plan, residuals);
+    const std::vector<AttributeSet> tables = {{1}, {0}, {0, 1}, {1, 2}, {0, 1, 2}};
+    const std::vector<MeanErrors> errors = PredictMeanErrors(plan, tables);
+    ASSERT_EQ(errors.size(), 4u) << "one table has no mean";
+    for (const MeanErrors& of : errors) {
+      EXPECT_EQ(of.attribute, 1);
+      const MeanColumns columns = ColumnsOf(plan, index, of.table);
+      const auto n = static_cast<double>(columns.counts.size());
+      EXPECT_EQ(of.num_answers, n);
+      double counts = 0, sums = 0;
+      for (size_t k = 0; k < columns.counts.size(); ++k) {
+        counts += columns.count_std_devs[k] * columns.count_std_devs[k] / n;
+        sums += columns.sum_std_devs[k] * columns.sum_std_devs[k] / n;
+        if (std::isnan(columns.means[k])) continue;
+        // On the table's whole, and not of each answer, whose variances differ.
+        if (of.table.size() > 1 && of.table.back() == 2) continue;
+        EXPECT_LE(columns.mean_std_devs[k], std::sqrt(of.most_variance) / columns.counts[k]);
+        EXPECT_GE(columns.mean_std_devs[k], 0.6 * std::sqrt(of.most_variance) / columns.counts[k]);
+      }
+      EXPECT_NEAR(of.count_variance, counts, 1e-4 * counts);
+      EXPECT_NEAR(of.sum_variance, sums, 1e-4 * sums);
+    }
+  }
+}
+
+// All counts, sums and means of a table at once, as often as is said, or more: the factor is for
+// normal errors of any covariance.
+TEST(MeanEstimateTest, SimultaneousIntervalsCoverAllAtOnce) {
+  constexpr int kNumReleases = 1000;
+  constexpr double kConfidence = 0.9;
+  const Domain domain({OfCells("a", 4), Averaged("m", Whole(0, 100), false)});
+  const Plan plan = PlanOf(domain, Rational(1, 4), 2);
+  std::vector<Row> rows;
+  std::vector<double> counts(4), sums(4);
+  for (int k = 0; k < 1200; ++k) {
+    rows.push_back({k % 4, k % 101});
+    ++counts[static_cast<size_t>(k % 4)];
+    sums[static_cast<size_t>(k % 4)] += k % 101;
+  }
+  const EncodedTable table = Encoded(domain, rows);
+  const std::vector<AttributeSet> tables = {{0, 1}};
+  const double factor =
+      SimultaneousFactor(plan, tables, AxesOf(plan, AnswerKind::kPlanned), kConfidence);
+  DeterministicBits bits(31);
+  int all_covered = 0;
+  int one_by_one = 0;
+  for (int r = 0; r < kNumReleases; ++r) {
+    const auto residuals = MeasuredWith(plan, table, bits);
+    const ResidualIndex index = IndexResiduals(plan, residuals);
+    const auto all_within = [&](double quantile) {
+      const MeanColumns columns =
+          MeanColumnsOf(plan, index, tables[0], AxesOf(plan, AnswerKind::kPlanned),
+                        Reconstruct(index, tables[0]), quantile);
+      for (size_t k = 0; k < 4; ++k) {
+        const double mean = sums[k] / counts[k];
+        if (std::abs(columns.counts[k] - counts[k]) > quantile * columns.count_std_devs[k] ||
+            std::abs(columns.sums[k] - sums[k]) > quantile * columns.sum_std_devs[k] ||
+            !(columns.mean_lower[k] <= mean && mean <= columns.mean_upper[k])) {
+          return false;
+        }
+      }
+      return true;
+    };
+    all_covered += all_within(factor) ? 1 : 0;
+    one_by_one += all_within(TwoSidedQuantile(kConfidence)) ? 1 : 0;
+  }
+  EXPECT_GE(all_covered, kConfidence * kNumReleases - 3.9 * std::sqrt(0.09 * kNumReleases));
+  EXPECT_LT(one_by_one, 0.8 * kNumReleases) << "intervals of single answers do not";
 }
 
 }  // namespace
