@@ -27,6 +27,8 @@ namespace {
 constexpr int64_t kMostCells = 2048;
 // Beyond, weights of answers other than equal ones take half a minute, but for prefix sums.
 constexpr int64_t kMostWeighted = 256;
+// The same for trees of groups.
+constexpr int64_t kMostWeightedTree = 200'000;
 // What sums of positive terms may be wrong by, millions of them; see docs/lower_bound.md.
 constexpr double kRoundingMargin = 1e-9;
 // Trade-offs in quarters: the steps of the search, and its ends.
@@ -440,15 +442,16 @@ double LeastLossBound(const Domain& domain, const Workload& workload, const Obje
   for (const Attribute& attribute : domain.attributes()) {
     if (attribute.queries == QueryKind::kIdentity) continue;
     const auto tree = TreeFor(attribute);
+    const bool is_tree = tree && tree->kind == CellTree::Kind::kGroups;
     const bool is_fast = attribute.queries == QueryKind::kPrefix ||
-                         attribute.queries == QueryKind::kRange ||
-                         (tree && tree->kind == CellTree::Kind::kGroups);
+                         attribute.queries == QueryKind::kRange || is_tree;
     const bool has_blocks = tree && tree->kind == CellTree::Kind::kBlocks;
     const int64_t size = has_blocks ? tree->num_children(tree->num_nodes() - 1) : attribute.size;
     if (size > kMostCells && !is_fast) return 0;
     any_weights = true;
-    // Prefix sums take their weights from fewer cells.
-    too_large = too_large || (size > kMostWeighted && attribute.queries != QueryKind::kPrefix);
+    // Prefix sums take their weights from fewer cells, trees of groups in linear time.
+    too_large = too_large || (size > (is_tree ? kMostWeightedTree : kMostWeighted) &&
+                              attribute.queries != QueryKind::kPrefix);
   }
   double bound = BoundSearch(domain, workload, objective, StrategyGoal::kMean).Run();
   if (objective.kind == Objective::Kind::kMaxVariance && any_weights && !too_large) {

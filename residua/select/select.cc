@@ -337,8 +337,8 @@ Plan SelectForLoss(const SelectRequest& request, const ConvexLoss& loss) {
   AddBases(
       request, StrategyGoal::kMean,
       [&](const std::vector<ResidualBasis>& bases) {
-        const VarianceMatrix matrix =
-            MeanVarianceMatrix(problem.workload.orbits, problem.mechanisms, bases);
+        const VarianceMatrix matrix = MeanVarianceMatrix(
+            problem.workload.orbits, problem.mechanisms, bases, AnswerCounting::kWeighted);
         const NoiseSolution solution =
             MinimizeConvex(matrix, CostOfOrbits(MechanismsWith(problem, bases)), loss,
                            likely_budget, request.solver);
@@ -350,7 +350,8 @@ Plan SelectForLoss(const SelectRequest& request, const ConvexLoss& loss) {
       },
       &problem);
   const VarianceMatrix means =
-      MeanVarianceMatrix(problem.workload.orbits, problem.mechanisms, problem.basis_of_class);
+      MeanVarianceMatrix(problem.workload.orbits, problem.mechanisms, problem.basis_of_class,
+                         AnswerCounting::kWeighted);
   const auto loss_at = [&](std::span<const double> noise) {
     std::vector<double> variances(static_cast<size_t>(means.num_rows()));
     std::vector<double> gradient(variances.size());
