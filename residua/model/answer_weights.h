@@ -25,8 +25,8 @@ AnswerWeights WeighAnswers(const Attribute& attribute);
 std::vector<int64_t> AnswersOfLevels(const Attribute& attribute);
 
 // The weights of levels that can be planned for. Beyond, a level is all that matters, or nothing.
-inline constexpr double kLeastLevelWeight = 1e-6;
-inline constexpr double kMostLevelWeight = 1e6;
+inline constexpr double kLeastLevelWeight = 1e-3;
+inline constexpr double kMostLevelWeight = 1e3;
 
 // Error{kBadInput} with the remedy unless the attribute's `level_weights` are empty, or it is a
 // hierarchy with as many levels and each is within these. Its groups must have been checked.
