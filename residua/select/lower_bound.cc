@@ -9,6 +9,7 @@
 
 #include "residua/base/error.h"
 #include "residua/base/portable_math.h"
+#include "residua/model/answer_weights.h"
 #include "residua/model/closure.h"
 #include "residua/model/symmetry.h"
 #include "residua/select/dense_bound.h"
@@ -27,8 +28,6 @@ namespace {
 constexpr int64_t kMostCells = 2048;
 // Beyond, weights of answers other than equal ones take half a minute, but for prefix sums.
 constexpr int64_t kMostWeighted = 256;
-// The same for trees of groups.
-constexpr int64_t kMostWeightedTree = 200'000;
 // What sums of positive terms may be wrong by, millions of them; see docs/lower_bound.md.
 constexpr double kRoundingMargin = 1e-9;
 // Trade-offs in quarters: the steps of the search, and its ends.
@@ -432,6 +431,21 @@ class BoundSearch {
   std::unique_ptr<SymmetricBlocks> blocks_;
 };
 
+// Equal weights of the levels of every hierarchy without any; nothing if there is none. Every answer
+// keeps the importance 1, so that the largest variance is the same, and the mean by shares is
+// another one that it is never below. Where most answers are of one level, a far larger one.
+std::optional<Domain> WithEqualLevels(const Domain& domain) {
+  std::vector<Attribute> attributes = domain.attributes();
+  bool any = false;
+  for (Attribute& attribute : attributes) {
+    if (attribute.queries != QueryKind::kHierarchy || !attribute.level_weights.empty()) continue;
+    attribute.level_weights.assign(AnswersOfLevels(attribute).size(), 1);
+    any = true;
+  }
+  if (!any) return {};
+  return Domain(std::move(attributes));
+}
+
 }  // namespace
 
 double LeastLossBound(const Domain& domain, const Workload& workload, const Objective& objective) {
@@ -442,18 +456,22 @@ double LeastLossBound(const Domain& domain, const Workload& workload, const Obje
   for (const Attribute& attribute : domain.attributes()) {
     if (attribute.queries == QueryKind::kIdentity) continue;
     const auto tree = TreeFor(attribute);
-    const bool is_tree = tree && tree->kind == CellTree::Kind::kGroups;
     const bool is_fast = attribute.queries == QueryKind::kPrefix ||
-                         attribute.queries == QueryKind::kRange || is_tree;
+                         attribute.queries == QueryKind::kRange ||
+                         (tree && tree->kind == CellTree::Kind::kGroups);
     const bool has_blocks = tree && tree->kind == CellTree::Kind::kBlocks;
     const int64_t size = has_blocks ? tree->num_children(tree->num_nodes() - 1) : attribute.size;
     if (size > kMostCells && !is_fast) return 0;
     any_weights = true;
-    // Prefix sums take their weights from fewer cells, trees of groups in linear time.
-    too_large = too_large || (size > (is_tree ? kMostWeightedTree : kMostWeighted) &&
-                              attribute.queries != QueryKind::kPrefix);
+    // Prefix sums take their weights from fewer cells.
+    too_large = too_large || (size > kMostWeighted && attribute.queries != QueryKind::kPrefix);
   }
   double bound = BoundSearch(domain, workload, objective, StrategyGoal::kMean).Run();
+  if (objective.kind == Objective::Kind::kMaxVariance && too_large) {
+    if (const auto levels = WithEqualLevels(domain)) {
+      bound = std::max(bound, BoundSearch(*levels, workload, objective, StrategyGoal::kMean).Run());
+    }
+  }
   if (objective.kind == Objective::Kind::kMaxVariance && any_weights && !too_large) {
     // Equal weights of the answers bound the largest mean over a table. Those of the one-attribute
     // problem for the largest variance are nearly always better.
