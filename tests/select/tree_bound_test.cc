@@ -155,7 +155,7 @@ TEST(TreeBoundTest, PlansOfLargeTreesAreNearIt) {
     ASSERT_TRUE(certificate) << text;
     EXPECT_GE(certificate->above_lower_bound, 0) << text;
     const bool max = plan.objective.kind == Objective::Kind::kMaxVariance;
-    EXPECT_LE(certificate->above_lower_bound, max ? 0.3 : 0.01) << text;
+    EXPECT_LE(certificate->above_lower_bound, max ? 0.6 : 0.01) << text;
   }
 }
 
