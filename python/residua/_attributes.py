@@ -79,7 +79,8 @@ def _attribute(
         entries["queries"] = "hierarchy"
         entries["hierarchy"] = hierarchy
         if level_weights is not None:
-            entries["level_weights"] = level_weights if isinstance(level_weights, str) else list(level_weights)
+            is_list = isinstance(level_weights, Iterable) and not isinstance(level_weights, str)
+            entries["level_weights"] = list(level_weights) if is_list else level_weights
     elif is_matrix:
         entries["queries"] = "custom"
         entries["custom"] = {"matrix": queries}

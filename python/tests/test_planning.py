@@ -69,6 +69,7 @@ def test_levels_have_weights(cli):
         ([1, 0], "has the level weight 0; it must be between 0.001 and 1000"),
         ([1, float("nan")], "level_weights"),
         ([1, None], "level_weights"),
+        (7, "level_weights"),
     ],
 )
 def test_weights_of_levels_that_cannot_be_planned_for(weights, message):
