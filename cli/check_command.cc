@@ -17,6 +17,7 @@
 #include "residua/measure/remote/joint_cells.h"
 #include "residua/release/data_places.h"
 #include "residua/release/expected_errors.h"
+#include "residua/release/published_errors.h"
 #include "residua/release/warnings.h"
 #include "residua/text/json_text.h"
 
@@ -195,6 +196,10 @@ Expectation ExpectationOf(const Spec& spec, const SpecCheck& check) {
   return expectation;
 }
 
+// Levels whose mean variances differ by more than this are pointed out: standard deviations by a
+// half.
+constexpr double kUnevenVariance = 2.25;
+
 // A table of the plan, and what is expected of it.
 struct ExpectedTable {
   AttributeSet attributes;
@@ -279,10 +284,49 @@ void PrintExpectedMeans(const Plan& plan, const Expectation& expectation) {
   PrintMeanErrors(plan, means, expectation.num_rows);
 }
 
+std::vector<HierarchyLevel> ExpectedLevels(const Plan& plan, const Expectation& expectation) {
+  std::vector<TableErrors> errors;
+  for (const ExpectedErrors& orbit : expectation.orbits) errors.push_back(orbit.errors);
+  return ByLevel(plan, errors);
+}
+
+// An answer of the level, if the rows were spread evenly over its places, in an average table.
+void PrintExpectedLevels(const Plan& plan, const Expectation& expectation) {
+  const std::vector<HierarchyLevel> levels = ExpectedLevels(plan, expectation);
+  if (levels.empty()) return;
+  size_t width = 5;
+  for (const HierarchyLevel& level : levels) {
+    width = std::max(width, LevelInWords(plan.domain, level).size());
+  }
+  fmt::print(
+      "\nThe same by level, in all tables with the attribute:\n{:<{}}  {:>9}  {:>7}  {:>9}\n",
+      "level", width, "answers", "std dev", "largest");
+  for (const HierarchyLevel& level : levels) {
+    fmt::print("{:<{}}  {:>9}  {:>7.4g}  {:>9.4g}\n", LevelInWords(plan.domain, level), width,
+               fmt::format("{:.15g}", level.num_answers), std::sqrt(level.mean_variance),
+               std::sqrt(level.max_variance));
+  }
+  std::string uneven;  // attributes of which a level is far worse than another
+  for (const HierarchyLevel& a : levels) {
+    if (!plan.domain[a.attribute].level_weights.empty()) continue;
+    const bool is_worse = std::any_of(levels.begin(), levels.end(), [&](const HierarchyLevel& b) {
+      return a.attribute == b.attribute && a.level > b.level &&
+             a.mean_variance > kUnevenVariance * b.mean_variance;
+    });
+    if (is_worse) uneven = plan.domain[a.attribute].name;
+  }
+  if (uneven.empty()) return;
+  fmt::print(
+      "The groups of {} have larger errors than its values, for most answers are values. To give "
+      "each level the\nsame importance, add level_weights = \"equal\" to the attribute.\n",
+      uneven);
+}
+
 void PrintExpectation(const Plan& plan, const Expectation& expectation) {
   if (!(expectation.num_rows > 0)) return;
   PrintExpectedTables(plan, expectation);
   PrintExpectedMeans(plan, expectation);
+  PrintExpectedLevels(plan, expectation);
   if (!(expectation.num_mostly_noise > 0)) return;
   fmt::print(
       "Mostly noise: {:.15g} of {:.15g} tables. Leave them out, make their cells coarser, or spend "
@@ -358,6 +402,15 @@ Json CheckJson(const std::string& name, const Spec& spec, const SpecCheck& check
   }
   for (const int i : MeansKeptApart(spec.domain, spec.workload)) {
     json["means_kept_apart"].push_back(spec.domain[i].name);
+  }
+  for (const HierarchyLevel& level : ExpectedLevels(check.plan, expectation)) {
+    json["expected_errors"]["levels"].push_back(
+        {{"attribute", spec.domain[level.attribute].name},
+         {"level", level.level},
+         {"places", level.num_places},
+         {"answers", level.num_answers},
+         {"std_dev", std::sqrt(level.mean_variance)},
+         {"largest_std_dev", std::sqrt(level.max_variance)}});
   }
   for (const Error& obstacle : check.obstacles) json["obstacles"].push_back(Worded(obstacle));
   for (const ReleaseWarning& warning : AllWarnings(check)) {

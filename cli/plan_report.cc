@@ -1,5 +1,7 @@
 #include "cli/plan_report.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -114,6 +116,45 @@ void PrintEveryTable(const Plan& plan, const std::vector<TableErrors>& errors, b
   PrintMeanErrors(plan, means, num_rows);
 }
 
+// In all tables with the attribute.
+void PrintLevels(const Plan& plan, const std::vector<TableErrors>& errors) {
+  const std::vector<HierarchyLevel> levels = ByLevel(plan, errors);
+  if (levels.empty()) return;
+  size_t width = 5;
+  for (const HierarchyLevel& level : levels) {
+    width = std::max(width, LevelInWords(plan.domain, level).size());
+  }
+  fmt::print("\n{:<{}}  {:>12}  {:>12}  {:>12}\n", "level", width, "answers", "rms s.d.",
+             "largest s.d.");
+  for (const HierarchyLevel& level : levels) {
+    fmt::print("{:<{}}  {:>12}  {:>12.4g}  {:>12.4g}\n", LevelInWords(plan.domain, level), width,
+               CountText(level.num_answers), std::sqrt(level.mean_variance),
+               std::sqrt(level.max_variance));
+  }
+}
+
+Json LevelJson(const std::string& attribute, int64_t level, double num_answers,
+               double mean_variance, double max_variance) {
+  return {{"attribute", attribute},
+          {"level", level},
+          {"cells", CountJson(num_answers)},
+          {"mean_variance", mean_variance},
+          {"max_variance", max_variance}};
+}
+
+// Of one table: each level along each of its hierarchies.
+Json LevelsJson(const Plan& plan, const ListedTable& table) {
+  Json json = Json::array();
+  for (const int i : table.attributes) {
+    for (const LevelErrors& of : table.errors->levels) {
+      if (of.attribute_class != plan.classes.class_of[static_cast<size_t>(i)]) continue;
+      json.push_back(LevelJson(plan.domain[i].name, of.level, of.num_answers, of.mean_variance,
+                               of.max_variance));
+    }
+  }
+  return json;
+}
+
 // Tables of equal order together.
 void PrintByOrder(const std::vector<TableErrors>& errors) {
   fmt::print("{:<8}  {:>12}  {:>16}  {:>12}  {:>12}\n", "tables", "number", "answers", "rms s.d.",
@@ -192,6 +233,17 @@ Json PlanJson(const Plan& plan, const std::vector<TableErrors>& errors,
   json["base_mechanisms"] = CountJson(summary.num_mechanisms);
   json["cells"] = CountJson(summary.num_answers);
   json["better_alone"] = BetterAloneJson(plan.domain, FindBetterAlone(plan, errors));
+  for (const HierarchyLevel& level : ByLevel(plan, errors)) {
+    Json of = LevelJson(plan.domain[level.attribute].name, level.level, level.num_answers,
+                        level.mean_variance, level.max_variance);
+    of["places"] = level.num_places;
+    of["example"] = level.example;
+    json["levels"].push_back(std::move(of));
+  }
+  for (const Attribute& attribute : plan.domain.attributes()) {
+    if (attribute.level_weights.empty()) continue;
+    json["level_weights"][attribute.name] = attribute.level_weights;
+  }
   json["orbits"] = plan.mechanisms.size();
   json["seconds"] = seconds;
   if (const auto means = MeansKeptApart(plan.domain, plan.workload); !means.empty()) {
@@ -209,6 +261,9 @@ Json PlanJson(const Plan& plan, const std::vector<TableErrors>& errors,
                                 {"max_variance", table.errors->max_variance}});
       if (HasMean(plan, table)) {
         json["tables"].back()["mean"] = MeanErrorsJson(plan, *mean++, num_rows);
+      }
+      if (!table.errors->levels.empty()) {
+        json["tables"].back()["levels"] = LevelsJson(plan, table);
       }
     }
   }
@@ -244,6 +299,11 @@ void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors,
     fmt::print(
         "           the solver stopped early: the plan is valid, but its accuracy could improve\n");
   }
+  for (const Attribute& attribute : plan.domain.attributes()) {
+    if (attribute.level_weights.empty()) continue;
+    fmt::print("           levels of {} count {}, the lowest first\n", attribute.name,
+               fmt::join(attribute.level_weights, " : "));
+  }
   fmt::print(
       "errors     standard deviation over all answers: root mean square {:.6g}, largest {:.6g}\n",
       summary.rmse, std::sqrt(summary.max_variance));
@@ -264,6 +324,7 @@ void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors,
     PrintByOrder(errors);
     fmt::print("\nAdd --variances to list every table.\n");
   }
+  PrintLevels(plan, errors);
 }
 
 Json AfterJson(const Plan& plan, const std::vector<TableErrors>& errors, const Plan& fresh,

@@ -76,7 +76,7 @@ class Country:
                 columns[name] = pa.DictionaryArray.from_arrays(repeated, labels)
             yield pa.RecordBatch.from_pydict(columns)
 
-    def spec(self, rho: str, tables: str, source: str) -> str:
+    def spec(self, rho: str, tables: str, source: str, level_weights: str) -> str:
         """The spec's text. An empty source: the people come from a program."""
         hierarchy: dict[str, dict[str, list[str]]] = {state: {} for state in self.states}
         for tract, county, state in zip(self.tracts, self.county_of, self.state_of, strict=True):
@@ -85,7 +85,7 @@ class Country:
         lines += ["[data]", f'source = "{source}"', f"rows = {self.populations.sum()}"] if source else []
         lines += ["[privacy]", f'rho = "{rho}"', "[workload]", f'marginals = "{tables}"']
         lines += ["[attributes.geography]", f"values = {listed(self.tracts)}", 'queries = "hierarchy"']
-        lines.append("[attributes.geography.hierarchy]")
+        lines += [f'level_weights = "{level_weights}"', "[attributes.geography.hierarchy]"]
         for state, counties in hierarchy.items():
             inner = ", ".join(f'"{county}" = {listed(tracts)}' for county, tracts in counties.items())
             lines.append(f'"{state}" = {{ {inner} }}')
@@ -107,6 +107,8 @@ def sized_arguments(description: str) -> argparse.ArgumentParser:
         arguments.add_argument(f"--{name}", type=int, default=size)
     arguments.add_argument("--rho", default="2.56", help="the budget")
     arguments.add_argument("--tables", default="<=4", help="the marginals of the spec")
+    levels = "what tracts, counties and states count for: each level alike, or each answer"
+    arguments.add_argument("--level-weights", default="equal", choices=["equal", "answers"], help=levels)
     return arguments
 
 
@@ -117,7 +119,8 @@ def main() -> None:
     country = Country(asked.states, asked.counties, asked.tracts, asked.people)
     asked.folder.mkdir(parents=True, exist_ok=True)
     source = "people.parquet" if asked.store else ""
-    (asked.folder / "country.toml").write_text(country.spec(asked.rho, asked.tables, source), encoding="utf-8")
+    spec = country.spec(asked.rho, asked.tables, source, asked.level_weights)
+    (asked.folder / "country.toml").write_text(spec, encoding="utf-8")
     if asked.store:
         people = country.people()
         first = next(people)

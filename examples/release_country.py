@@ -4,7 +4,8 @@
     python3 release_country.py FOLDER [--people 330000000]
 
 writes FOLDER/country.toml, FOLDER/country.ledger and the release FOLDER/release, with tables in Parquet. Then it
-compares them with the truth, level by level, and with the noise of budgets that are divided among the levels by hand."""
+compares them with the truth, level by level, and with the noise of budgets that are divided among the levels by hand.
+Every level counts alike, unless one asks for --level-weights answers: then tracts, which are most answers, decide."""
 # pyarrow has no types.
 # pyright: standard
 import math
@@ -111,7 +112,7 @@ def main() -> None:
     country = Country(asked.states, asked.counties, asked.tracts, asked.people)
     asked.folder.mkdir(parents=True, exist_ok=True)
     spec = asked.folder / "country.toml"
-    spec.write_text(country.spec(asked.rho, asked.tables, ""), encoding="utf-8")
+    spec.write_text(country.spec(asked.rho, asked.tables, "", asked.level_weights), encoding="utf-8")
     told("the country and its spec")
     plan = rs.plan(spec)
     told("the plan")

@@ -5,8 +5,11 @@
 #include <vector>
 
 #include "python/binding/arguments.h"
+#include "residua/base/number_text.h"
+#include "residua/base/rational.h"
 #include "residua/basis/query_matrix.h"
 #include "residua/files/spec.h"
+#include "residua/model/answer_weights.h"
 #include "residua/model/hierarchy.h"
 #include "residua/text/choice_text.h"
 
@@ -15,9 +18,10 @@ namespace {
 
 namespace nb = nanobind;
 
-constexpr std::array<std::string_view, 16> kEntries = {
-    "integers", "numbers", "step", "cuts",    "values",  "dates",     "every",  "part",
-    "size",     "column",  "null", "outside", "queries", "hierarchy", "custom", "check"};
+constexpr std::array<std::string_view, 17> kEntries = {
+    "integers", "numbers",   "step",          "cuts",   "values", "dates",
+    "every",    "part",      "size",          "column", "null",   "outside",
+    "queries",  "hierarchy", "level_weights", "custom", "check"};
 
 // Reads the entries of one attribute; `place_` is its name in messages.
 class AttributeReader {
@@ -189,6 +193,9 @@ class AttributeReader {
       Fail(ErrorKind::kBadInput, "{}: custom queries need a matrix; pass it as queries", place_);
     }
     if (hierarchy.is_valid()) ReadHierarchy(hierarchy);
+    if (const nb::object weights = Find(entries_, "level_weights"); weights.is_valid()) {
+      ReadLevelWeights(weights);
+    }
     if (custom.is_valid()) {
       ReadCustom(DictOf(custom, place));
     } else {
@@ -204,6 +211,25 @@ class AttributeReader {
       ReadGroup(TextOf(name, place), group, place, 0, &builder);
     }
     attribute_.groups = About(place, [&] { return builder.Groups(); });
+  }
+
+  void ReadLevelWeights(const nb::object& item) {
+    const std::string place = PlaceOf("level_weights");
+    if (PyUnicode_Check(item.ptr())) {
+      attribute_.level_weights =
+          AtPlace(place, [&] { return ParseLevelWeights(TextOf(item, place), attribute_); });
+    } else {
+      const nb::list list = ListOf(item, place);
+      if (list.size() == 0) {
+        Fail(ErrorKind::kBadInput, "{} is empty; give one weight for each level", place);
+      }
+      for (const nb::handle weight : list) {
+        attribute_.level_weights.push_back(AtPlace(place, [&] {
+          return NearestDouble(ParseRational(NumberTextOf(weight, place), "a weight"));
+        }));
+      }
+    }
+    AtPlace(place, [&] { CheckLevelWeights(attribute_); });
   }
 
   // A list of values, or a dictionary of groups, in `outer`, a group inside `num_outside` others or

@@ -24,6 +24,7 @@
 #include "residua/reconstruct/query_answer.h"
 #include "residua/reconstruct/table_answers.h"
 #include "residua/release/combine.h"
+#include "residua/release/published_errors.h"
 #include "residua/select/lower_bound.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/select_after.h"
@@ -191,6 +192,17 @@ nb::tuple ListErrors(const Plan& plan) {
   }
   return nb::make_tuple(sets, ToNumpy(std::move(cells)), ToNumpy(std::move(mean_variance)),
                         ToNumpy(std::move(max_variance)));
+}
+
+// Each level of each hierarchy: the attribute, the level, how many places it has, an example, and
+// its answers in all tables with the attribute with their mean and largest variance.
+std::vector<nb::tuple> ListLevels(const Plan& plan) {
+  std::vector<nb::tuple> levels;
+  for (const HierarchyLevel& of : ByLevel(plan, PredictErrors(plan))) {
+    levels.push_back(nb::make_tuple(plan.domain[of.attribute].name, of.level, of.num_places,
+                                    of.example, of.num_answers, of.mean_variance, of.max_variance));
+  }
+  return levels;
 }
 
 // The attribute sets that are measured, and the variance of each.
@@ -369,6 +381,7 @@ void BindPlans(nb::module_& module) {
           "above_lower_bound", [](const PlanFile& file) { return AboveLowerBound(file.plan); },
           nb::call_guard<nb::gil_scoped_release>())
       .def("errors", [](const PlanFile& file) { return ListErrors(file.plan); })
+      .def("level_errors", [](const PlanFile& file) { return ListLevels(file.plan); })
       .def("parts",
            [](const PlanFile& file) {
              std::vector<PlanFile> parts;

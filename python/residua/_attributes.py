@@ -15,6 +15,7 @@ from residua._plain import flag, is_missing, matrix, plain
 from residua._residua import InputError
 
 Queries = Literal["identity", "prefix", "range", "hierarchy", "mean"] | npt.ArrayLike
+LevelWeights = Literal["equal", "answers"] | Iterable[float]
 Outside = Literal["error", "clamp", "drop", "null", "other"]
 Every = Literal["day", "week", "month", "quarter", "year"]
 Part = Literal["weekday", "hour", "month"]
@@ -58,6 +59,7 @@ def _attribute(
     hierarchy: Mapping[str, Any] | None = None,
     strategy: npt.ArrayLike | None = None,
     column: str | None = None,
+    level_weights: LevelWeights | None = None,
 ) -> Attribute:
     entries = dict(cells)
     if column is not None:
@@ -71,9 +73,14 @@ def _attribute(
         raise InputError("both queries and hierarchy are given; keep one")
     if strategy is not None and not is_matrix:
         raise InputError("strategy is given without a matrix of queries; pass the matrix as queries")
+    if level_weights is not None and hierarchy is None:
+        raise InputError("level_weights are given without a hierarchy; give one, or leave them out")
     if hierarchy is not None:
         entries["queries"] = "hierarchy"
         entries["hierarchy"] = hierarchy
+        if level_weights is not None:
+            is_list = isinstance(level_weights, Iterable) and not isinstance(level_weights, str)
+            entries["level_weights"] = list(level_weights) if is_list else level_weights
     elif is_matrix:
         entries["queries"] = "custom"
         entries["custom"] = {"matrix": queries}
@@ -94,6 +101,7 @@ def integers(
     hierarchy: Mapping[str, Any] | None = None,
     strategy: npt.ArrayLike | None = None,
     column: str | None = None,
+    level_weights: LevelWeights | None = None,
 ) -> Attribute:
     """One cell for each whole number from `first` to `last`.
 
@@ -105,12 +113,17 @@ def integers(
     for missing values. `outside` says what happens to other values: "error", "clamp", "drop" or
     "null". `column` is the data's column, where it is not the attribute's name.
 
+    `level_weights` says what the levels of a hierarchy count for when the noise is chosen: "answers"
+    (the default: each answer counts alike, so that the level of single values, which has most of
+    them, decides), "equal" (each level counts alike), or one number for each level, that of single
+    values first.
+
     >>> import residua as rs
     >>> people = rs.Domain(age=rs.integers(0, 99, queries="prefix", outside="clamp"))
     >>> people.sizes
     {'age': 100}
     """
-    return _attribute({"integers": [first, last]}, queries, null, outside, hierarchy, strategy, column)
+    return _attribute({"integers": [first, last]}, queries, null, outside, hierarchy, strategy, column, level_weights)
 
 
 def numbers(
@@ -146,6 +159,7 @@ def cuts(
     hierarchy: Mapping[str, Any] | None = None,
     strategy: npt.ArrayLike | None = None,
     column: str | None = None,
+    level_weights: LevelWeights | None = None,
 ) -> Attribute:
     """One cell up to the first cut, one between each cut and the next, and one above the last.
 
@@ -159,7 +173,7 @@ def cuts(
     """
     if len(at) == 1 and isinstance(at[0], Iterable):
         at = tuple(at[0])
-    return _attribute({"cuts": list(at)}, queries, null, outside, hierarchy, strategy, column)
+    return _attribute({"cuts": list(at)}, queries, null, outside, hierarchy, strategy, column, level_weights)
 
 
 def values(
@@ -170,6 +184,7 @@ def values(
     hierarchy: Mapping[str, Any] | None = None,
     strategy: npt.ArrayLike | None = None,
     column: str | None = None,
+    level_weights: LevelWeights | None = None,
 ) -> Attribute:
     """One cell for each listed value: texts, whole numbers, or True and False. A float that is
     whole, such as 1.0, is the whole number.
@@ -189,7 +204,8 @@ def values(
     """
     if len(listed) == 1 and not isinstance(listed[0], str) and isinstance(listed[0], Iterable):
         listed = tuple(listed[0])
-    return _attribute({"values": [_label(item) for item in listed]}, queries, null, outside, hierarchy, strategy, column)
+    cells = {"values": [_label(item) for item in listed]}
+    return _attribute(cells, queries, null, outside, hierarchy, strategy, column, level_weights)
 
 
 def _label(item: Any) -> Any:
@@ -211,6 +227,7 @@ def dates(
     hierarchy: Mapping[str, Any] | None = None,
     strategy: npt.ArrayLike | None = None,
     column: str | None = None,
+    level_weights: LevelWeights | None = None,
 ) -> Attribute:
     """One cell for each "day", "week", "month", "quarter" or "year" from `first` to `last`.
 
@@ -222,7 +239,7 @@ def dates(
     {'day': 12}
     """
     cells = {"dates": [first, last], "every": every}
-    return _attribute(cells, queries, null, outside, hierarchy, strategy, column)
+    return _attribute(cells, queries, null, outside, hierarchy, strategy, column, level_weights)
 
 
 def part(
@@ -234,6 +251,7 @@ def part(
     hierarchy: Mapping[str, Any] | None = None,
     strategy: npt.ArrayLike | None = None,
     column: str | None = None,
+    level_weights: LevelWeights | None = None,
 ) -> Attribute:
     """The "weekday", "hour" or "month" of a date or a time: Monday to Sunday, 0 to 23, January to
     December. The other arguments are those of :func:`integers`.
@@ -242,7 +260,7 @@ def part(
     >>> rs.Domain(weekday=rs.part("weekday", column="day")).sizes
     {'weekday': 7}
     """
-    return _attribute({"part": of}, queries, null, outside, hierarchy, strategy, column)
+    return _attribute({"part": of}, queries, null, outside, hierarchy, strategy, column, level_weights)
 
 
 def size(

@@ -272,6 +272,25 @@ class Plan:
             }
         )
 
+    def level_errors(self) -> pd.DataFrame:
+        """The errors of each level of each hierarchy, in all tables with the attribute.
+
+        `level` is 0 for single values. `places` is how many groups or values the level has,
+        `example` the first of them. `std_dev` and `max_std_dev` are as in :meth:`errors`.
+
+        >>> import residua as rs
+        >>> region = rs.values("N1", "N2", "S1", "S2", hierarchy={"north": ["N1", "N2"], "south": ["S1", "S2"]})
+        >>> rs.plan(rs.Domain(region=region), marginals=1, rho=1).level_errors()[["level", "places", "example"]]
+           level  places example
+        0      1       2   north
+        1      0       4      N1
+        """
+        names = ["attribute", "level", "places", "example", "cells", "std_dev", "max_std_dev"]
+        table = pd.DataFrame(self._file.level_errors(), columns=names)
+        for name in ("std_dev", "max_std_dev"):
+            table[name] = np.sqrt(table[name].astype(float))
+        return table
+
     @property
     def base_mechanisms(self) -> list[tuple[str, ...]]:
         """The attribute sets that are measured. Each has its own noise.

@@ -34,6 +34,54 @@ def test_same_plan_as_the_command_line(domain, cli):
     assert errors["cells"].tolist() == [table["cells"] for table in told["tables"]]
 
 
+def areas(**weights):
+    tracts = [f"t{k}" for k in range(40)]
+    hierarchy = {"west": tracts[:20], "east": tracts[20:]}
+    return rs.Domain(area=rs.values(*tracts, hierarchy=hierarchy, **weights), sex=["female", "male"])
+
+
+def test_levels_have_weights(cli):
+    alike = rs.plan(areas(), marginals="<=2", rho=1)
+    assert rs.plan(areas(level_weights="answers"), marginals="<=2", rho=1).loss == alike.loss
+    rs.Spec(areas(level_weights="equal"), marginals="<=2", rho=1).save("areas.toml")
+    told = json.loads(cli("plan", "areas.toml", "--json"))
+    plan = rs.plan("areas.toml")
+    assert plan.loss == told["loss"]
+    levels = plan.level_errors()
+    assert levels["level"].tolist() == [1, 0]
+    assert levels["example"].tolist() == ["west", "t0"]
+    assert (levels["std_dev"] ** 2).tolist() == pytest.approx([of["mean_variance"] for of in told["levels"]])
+    variances = plan.variances("area")
+    table = plan.errors().set_index("table")
+    assert table.loc["area", "std_dev"] ** 2 == pytest.approx(variances.mean())
+    assert variances[40:].mean() < alike.variances("area")[40:].mean() / 1.5
+    one = rs.plan(areas(level_weights=np.array([1, 1])), tables=["area"], rho=1)
+    by_level = [one.variances("area")[:40].mean(), one.variances("area")[40:].mean()]
+    assert one.loss == pytest.approx(sum(by_level) / 2)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ("even", r"domain\['area'\].level_weights: 'even' is not known; choose equal or answers"),
+        ([1], r"domain\['area'\].level_weights: attribute 'area' has 1 level weight for 2 levels"),
+        ([], r"domain\['area'\].level_weights is empty"),
+        ([1, 0], "has the level weight 0; it must be between 0.001 and 1000"),
+        ([1, float("nan")], "level_weights"),
+        ([1, None], "level_weights"),
+        (7, "level_weights"),
+    ],
+)
+def test_weights_of_levels_that_cannot_be_planned_for(weights, message):
+    with pytest.raises(rs.InputError, match=message):
+        rs.plan(areas(level_weights=weights), marginals=1, rho=1)
+
+
+def test_weights_of_levels_need_a_hierarchy():
+    with pytest.raises(rs.InputError, match="level_weights are given without a hierarchy"):
+        rs.values("a", "b", level_weights="equal")
+
+
 def test_flags_take_precedence(domain):
     rs.Spec(domain, marginals="<=2", epsilon=1, delta=1e-9).save("people.toml")
     assert rs.plan("people.toml", rho=2).privacy.budget_pcost == 4

@@ -35,16 +35,10 @@ ResidualBasis BasisFromTree(const Attribute& attribute, TreeMatrix matrix) {
   auto tree = std::make_shared<const TreeInverse>(attribute, matrix);
   ResidualBasis basis;
   basis.size = attribute.size;
-  basis.num_answers = queries.num_answers();
   basis.squared_sensitivity = SquaredSensitivity(matrix);
   basis.variance_factor = 1;
   basis.privacy_cost = basis.squared_sensitivity.get_d();
-  std::vector<QueryVariance> points = tree->Variances(queries);
-  for (const QueryVariance& point : points) {
-    basis.mean.residual += point.residual / static_cast<double>(points.size());
-    basis.mean.constant += point.constant / static_cast<double>(points.size());
-  }
-  basis.peaks = UpperRightHull(std::move(points));
+  SetVariances(attribute, tree->Variances(queries), &basis);
   basis.inverse = std::make_shared<BasisInverse>(std::move(tree));
   basis.matrix = std::move(matrix);
   return basis;

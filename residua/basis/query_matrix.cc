@@ -8,6 +8,7 @@
 #include "residua/basis/cell_tree.h"
 #include "residua/basis/dense_products.h"
 #include "residua/basis/row_space.h"
+#include "residua/model/answer_weights.h"
 
 namespace residua {
 namespace {
@@ -134,6 +135,7 @@ void CheckMatrix(const Attribute& attribute, const CellMatrix& matrix, std::stri
 }  // namespace
 
 void CheckQueries(const Attribute& attribute) {
+  if (attribute.queries != QueryKind::kHierarchy) CheckLevelWeights(attribute);
   if (attribute.queries == QueryKind::kIdentity) return;
   if (attribute.queries == QueryKind::kHierarchy) {
     if (attribute.size > kMaxTreeCells) {
@@ -142,6 +144,7 @@ void CheckQueries(const Attribute& attribute) {
            attribute.name, attribute.size, kMaxTreeCells);
     }
     CheckGroups(attribute);
+    CheckLevelWeights(attribute);
     if (attribute.size > kMaxBasisCells && !TreeFor(attribute)) {
       Fail(ErrorKind::kTooLarge,
            "attribute '{}' has {} cells and groups that overlap; beyond {} cells of two groups one "

@@ -7,6 +7,7 @@
 #include "residua/base/error.h"
 #include "residua/basis/orthogonal_factors.h"
 #include "residua/basis/row_space.h"
+#include "residua/model/answer_weights.h"
 
 namespace residua {
 namespace {
@@ -21,6 +22,10 @@ IntegerMatrix ColumnsOf(const Attribute& attribute) {
                        attribute.strategy.num_rows > 0 ? attribute.strategy : attribute.custom);
 }
 
+VectorXd AsVector(const std::vector<double>& numbers) {
+  return Eigen::Map<const VectorXd>(numbers.data(), static_cast<Eigen::Index>(numbers.size()));
+}
+
 MatrixXd Dense(const IntegerMatrix& matrix) {
   RowMajorMatrix dense(matrix.num_rows, matrix.num_columns);
   for (size_t k = 0; k < matrix.entries.size(); ++k) {
@@ -33,6 +38,9 @@ MatrixXd Dense(const IntegerMatrix& matrix) {
 
 QuerySpace::QuerySpace(const Attribute& attribute)
     : queries(attribute), columns(ColumnsOf(attribute)) {
+  const AnswerWeights weights = WeighAnswers(attribute);
+  importance = AsVector(weights.importance);
+  share = AsVector(weights.share);
   if (columns.num_rows == columns.num_columns) {
     columns.entries.clear();
     ones = VectorXd::Ones(attribute.size);
@@ -98,6 +106,17 @@ QuerySpace::QuerySpace(const Attribute& attribute, const CellTree& blocks)
   queries = QueryMatrix(QueriesOnBlocks(attribute, block, cells_of_block));
   copies_of_answer = VectorXd::Ones(queries.num_answers());
   copies_of_answer.head(ones.size()) = cells_of_block;
+  // All cells are of one level.
+  const AnswerWeights weights = WeighAnswers(attribute);
+  const auto of_copies = [&](const std::vector<double>& of_answer) {
+    VectorXd of_copy(queries.num_answers());
+    of_copy.head(ones.size()).setConstant(of_answer.front());
+    of_copy.tail(queries.num_answers() - ones.size()) =
+        AsVector(of_answer).tail(static_cast<Eigen::Index>(attribute.groups.size()));
+    return of_copy;
+  };
+  importance = of_copies(weights.importance);
+  share = of_copies(weights.share).cwiseProduct(copies_of_answer);
 }
 
 }  // namespace residua

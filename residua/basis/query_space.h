@@ -22,6 +22,9 @@ namespace residua {
 // coordinates are the y_g, `cells_of_block` are the m_g, and an answer stands for
 // `copies_of_answer` answers: first a cell of each block, then the groups. Of a cell, W has what is
 // in the span; the rest, sqrt((m_g - 1) / m_g) of it, is in the left-over part of its block.
+//
+// Answers count as `importance` and `share` say: see AnswerWeights. In a quotient a share is that of
+// all copies.
 struct QuerySpace {
   QueryMatrix queries;
   IntegerMatrix columns;
@@ -29,6 +32,8 @@ struct QuerySpace {
   Eigen::VectorXd ones;
   Eigen::VectorXd cells_of_block = {};    // empty, but for a quotient
   Eigen::VectorXd copies_of_answer = {};  // the same
+  Eigen::VectorXd importance = {};
+  Eigen::VectorXd share = {};
 
   explicit QuerySpace(const Attribute& attribute);
   // The quotient, of at least two blocks.

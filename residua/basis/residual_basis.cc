@@ -12,6 +12,7 @@
 #include "residua/basis/dense_products.h"
 #include "residua/basis/query_matrix.h"
 #include "residua/basis/triangular_factors.h"
+#include "residua/model/answer_weights.h"
 
 namespace residua {
 namespace {
@@ -110,6 +111,15 @@ SplitInverse InverseOfAny(const IntegerMatrix& matrix, double scale) {
           error.allFinite() ? error.cwiseAbs().maxCoeff() : std::nan("")};
 }
 
+QueryVariance AverageOf(const std::vector<QueryVariance>& points) {
+  QueryVariance mean;
+  for (const QueryVariance& point : points) {
+    mean.residual += point.residual / static_cast<double>(points.size());
+    mean.constant += point.constant / static_cast<double>(points.size());
+  }
+  return mean;
+}
+
 }  // namespace
 
 ResidualBasis IdentityBasis(int64_t size) {
@@ -122,6 +132,8 @@ ResidualBasis IdentityBasis(int64_t size) {
   basis.num_answers = size;
   basis.mean = {(n - 1) / n, 1 / (n * n)};
   basis.peaks = {basis.mean};
+  basis.weighted_mean = basis.mean;
+  basis.weighted_peaks = basis.peaks;
   basis.squared_sensitivity = exact_n * (exact_n - 1);
   basis.variance_factor = exact_n * exact_n;
   return basis;
@@ -191,6 +203,42 @@ std::vector<QueryVariance> ThinHull(const std::vector<QueryVariance>& hull, doub
   return thin;
 }
 
+void SetVariances(const Attribute& attribute, std::vector<QueryVariance> of_answers,
+                  ResidualBasis* basis) {
+  basis->num_answers = std::ssize(of_answers);
+  basis->mean = AverageOf(of_answers);
+  if (attribute.queries == QueryKind::kHierarchy) {
+    const std::vector<int64_t> levels = AnswerLevels(attribute);
+    std::vector<std::vector<QueryVariance>> of_level;
+    for (size_t q = 0; q < levels.size(); ++q) {
+      const auto level = static_cast<size_t>(levels[q]);
+      of_level.resize(std::max(of_level.size(), level + 1));
+      of_level[level].push_back(of_answers[q]);
+    }
+    for (std::vector<QueryVariance>& points : of_level) {
+      basis->levels.push_back({std::ssize(points), AverageOf(points), {}});
+      basis->levels.back().peaks = UpperRightHull(std::move(points));
+    }
+  }
+  if (!attribute.level_weights.empty()) {
+    const AnswerWeights weights = WeighAnswers(attribute);
+    std::vector<QueryVariance> weighted = of_answers;
+    basis->weighted_mean = {};
+    for (size_t q = 0; q < weighted.size(); ++q) {
+      basis->weighted_mean.residual += weights.share[q] * weighted[q].residual;
+      basis->weighted_mean.constant += weights.share[q] * weighted[q].constant;
+      weighted[q].residual *= weights.importance[q];
+      weighted[q].constant *= weights.importance[q];
+    }
+    basis->weighted_peaks = UpperRightHull(std::move(weighted));
+  }
+  basis->peaks = UpperRightHull(std::move(of_answers));
+  if (attribute.level_weights.empty()) {
+    basis->weighted_mean = basis->mean;
+    basis->weighted_peaks = basis->peaks;
+  }
+}
+
 ResidualBasis BasisFromMatrix(const Attribute& attribute, IntegerMatrix matrix,
                               Inversion inversion) {
   const int64_t n = attribute.size;
@@ -202,7 +250,6 @@ ResidualBasis BasisFromMatrix(const Attribute& attribute, IntegerMatrix matrix,
   const QueryMatrix queries(attribute);
   ResidualBasis basis;
   basis.size = n;
-  basis.num_answers = queries.num_answers();
   basis.squared_sensitivity = SquaredSensitivity(matrix);
   basis.variance_factor = 1;
   basis.privacy_cost = basis.squared_sensitivity.get_d();
@@ -239,13 +286,12 @@ ResidualBasis BasisFromMatrix(const Attribute& attribute, IntegerMatrix matrix,
   }
   const VectorXd residual = queries.SquaredNorms(basis.inverse->residual);
   const VectorXd constant = queries.Apply(basis.inverse->constant).cwiseAbs2();
-  basis.mean = {residual.mean(), constant.mean()};
   std::vector<QueryVariance> points;
   points.reserve(static_cast<size_t>(queries.num_answers()));
   for (Eigen::Index q = 0; q < residual.size(); ++q) {
     points.push_back({std::max(0.0, residual(q)), constant(q)});
   }
-  basis.peaks = UpperRightHull(std::move(points));
+  SetVariances(attribute, std::move(points), &basis);
   basis.matrix = std::move(matrix);
   return basis;
 }

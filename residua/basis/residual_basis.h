@@ -20,12 +20,22 @@ struct QueryVariance {
   double constant = 0;
 };
 
+// The queries of one level of a hierarchy.
+struct LevelVariance {
+  int64_t num_answers = 0;
+  QueryVariance mean;
+  std::vector<QueryVariance> peaks;
+};
+
 // An attribute's residual basis, as far as choosing noise needs it. With I = z 1^T + P Sub and
 // noise covariance Gamma Gamma^T:
 //   `privacy_cost`  = max diag(Sub^T (Gamma Gamma^T)^-1 Sub), beta in the mathematics;
 //   `mean`          = the average over the attribute's `num_answers` queries of what each
-//   contributes; `peaks`         = contributions of the queries that can have the largest variance
-//   in a table.
+//                     contributes;
+//   `peaks`         = contributions of the queries that can have the largest variance in a table;
+//   `levels`        = the same for the queries of each level of a hierarchy (AnswerLevels);
+//   `weighted_mean`, `weighted_peaks` = the same as an objective counts them, by the shares and
+//                     with the importance of WeighAnswers.
 // It is measured in integers: the counts times `matrix`, of squared sensitivity
 // `squared_sensitivity`, with a noise variance `variance_factor` times the base mechanism's, so
 // that
@@ -41,6 +51,9 @@ struct ResidualBasis {
   int64_t num_answers = 0;
   QueryVariance mean;
   std::vector<QueryVariance> peaks;
+  std::vector<LevelVariance> levels;  // empty, but for a hierarchy
+  QueryVariance weighted_mean;
+  std::vector<QueryVariance> weighted_peaks;
   Integer squared_sensitivity;
   Integer variance_factor;
   ResidualMatrix matrix;
@@ -73,6 +86,11 @@ ResidualBasis BasisFromMatrix(const Attribute& attribute, IntegerMatrix matrix,
 ResidualBasis BasisFromTree(const Attribute& attribute, TreeMatrix matrix);
 // Of any kind that is not the identity's.
 ResidualBasis BasisFrom(const Attribute& attribute, const ResidualMatrix& matrix);
+
+// Sets what the basis knows of its queries from what each contributes: `num_answers`, means, peaks
+// and levels.
+void SetVariances(const Attribute& attribute, std::vector<QueryVariance> of_answers,
+                  ResidualBasis* basis);
 
 // The largest squared column norm, exactly: how far one row of data moves the measured integers.
 Integer SquaredSensitivity(const IntegerMatrix& matrix);

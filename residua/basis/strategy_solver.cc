@@ -101,9 +101,7 @@ StrategySolver::StrategySolver(const QuerySpace& space, BasisKind kind, Strategy
               (queries == QueryKind::kRange && goal == StrategyGoal::kMean));
   log_lambda_ = VectorXd::Zero(num_cells);
   log_weight_ = VectorXd::Zero(goal == StrategyGoal::kMax ? space.queries.num_answers() : 0);
-  weight_ = VectorXd::Constant(space.queries.num_answers(),
-                               1 / static_cast<double>(space.queries.num_answers()));
-  if (space.is_quotient()) weight_ = space.copies_of_answer / space.copies_of_answer.sum();
+  weight_ = space.share;
   Factor();
 }
 
@@ -126,10 +124,11 @@ void StrategySolver::SpreadWeight() {
   if (space_->is_quotient()) {
     weight_ = copies.array() * ((1 - kSharedWeight) * Normalized(log_weight_, copies).array() +
                                 kSharedWeight / copies.sum());
-    return;
+  } else {
+    weight_ = (1 - kSharedWeight) * Normalized(log_weight_, copies).array() +
+              kSharedWeight / static_cast<double>(log_weight_.size());
   }
-  weight_ = (1 - kSharedWeight) * Normalized(log_weight_, copies).array() +
-            kSharedWeight / static_cast<double>(log_weight_.size());
+  weight_ = weight_.cwiseProduct(space_->importance);
 }
 
 void StrategySolver::Factor() {
@@ -312,7 +311,8 @@ double StrategySolver::Evaluate(double trade_off, Evaluation* at) const {
                               : at->inverse);
     if (space_->is_quotient()) at->variance.head(sizes.size()) += left_over_variance;
     at->variance = at->variance.cwiseMax(kLeastVariance * at->variance.maxCoeff());
-    objective += at->variance.maxCoeff() - weight_.dot(at->variance);
+    objective +=
+        at->variance.cwiseProduct(space_->importance).maxCoeff() - weight_.dot(at->variance);
   }
   at->upper_bound = objective * at->diagonal.maxCoeff();
   return space_->is_quotient() ? at->lambda.cwiseProduct(sizes).dot(at->diagonal)
@@ -353,7 +353,10 @@ Strategy StrategySolver::Solve(double trade_off, double tolerance, int max_itera
     VectorXd step(point.size());
     // Where the basis is orthogonal, a cell that no query sees beside the total costs nothing.
     step.head(num_cells) = (at.diagonal / mean).array().max(PortableExp(kLeastLogMultiplier)).log();
-    if (max) step.tail(log_weight_.size()) = (at.variance / weight_.dot(at.variance)).array().log();
+    if (max) {
+      step.tail(log_weight_.size()) =
+          (at.variance.cwiseProduct(space_->importance) / weight_.dot(at.variance)).array().log();
+    }
     const double gap = at.upper_bound / at.lower_bound - 1;
     if (gap < best_gap) {
       best_gap = gap;
@@ -431,6 +434,10 @@ Strategy StrategySolver::Solve(double trade_off, double tolerance, int max_itera
           (sizes.array() - 1) / sizes.array() / strategy.left_over.array();
     }
     strategy.constant_variance = on_constant;
+  }
+  if (max) {
+    strategy.residual_variance = strategy.residual_variance.cwiseProduct(space_->importance);
+    strategy.constant_variance = strategy.constant_variance.cwiseProduct(space_->importance);
   }
   return strategy;
 }

@@ -12,9 +12,9 @@
 namespace residua {
 
 // One attribute's residual basis before it is rounded to integers, as selection sees it. The
-// queries' contributions to variances are `residual_variance` = diag(W P P^T W^T) and
-// `constant_variance` = (W z)^2; `residual_mean` and `constant_mean` are their averages under the
-// solver's query weights.
+// queries' contributions to variances are diag(W P P^T W^T) and (W z)^2. `residual_variance` and
+// `constant_variance` are these times the queries' importance; `residual_mean` and `constant_mean`
+// are their averages under the solver's query weights.
 struct Strategy {
   double privacy_cost = 0;
   double residual_mean = 0;
@@ -33,14 +33,16 @@ struct Strategy {
 
 // For a trade-off u, minimises over positive definite X with diagonal at most 1 (over cells)
 //   goal over q of (W X^-1 W^T)_qq + eta 1^T X^-1 1,   1 + eta 1^T V^-1 1 = e^u,
-// where V = W^T diag(weight) W (for kMax: at equal weights), and splits the solution X = c 1 1^T +
-// G. docs/oblique_basis.md proves that u sweeps every basis worth having. For kOrthogonal, u has no
+// where V = W^T diag(weight) W (for kMax: at the weights it starts from), and splits the solution X = c 1 1^T +
+// G. The goal is the mean by the answers' `share`, or the largest `importance` times variance
+// (QuerySpace). docs/oblique_basis.md proves that u sweeps every basis worth having. For kOrthogonal, u has no
 // effect.
 //
 // Fixed point: with V + eta 1 1^T = B B^T, multipliers lambda >= 0 of the cells (sum 1) and
 // M = B^T C diag(lambda) C^T B:
-//   X = B M^-1/2 B^T,   lambda_j <- lambda_j X_jj,   weight_q <- weight_q (w_q^T X^-1 w_q),
-// renormalised, sped up by Anderson acceleration of the logarithms. (tr M^1/2)^2 is a lower bound
+//   X = B M^-1/2 B^T,   lambda_j <- lambda_j X_jj,
+//   weight_q <- weight_q importance_q (w_q^T X^-1 w_q),
+// renormalised so that the sums of lambda and of weight / importance are 1, sped up by Anderson acceleration of the logarithms. (tr M^1/2)^2 is a lower bound
 // on the optimum, and X divided by its largest diagonal entry attains an upper one. A solution
 // starts from the one at the same trade-off, or else from the one before, so that a solver belongs
 // to one thread at a time.

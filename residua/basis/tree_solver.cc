@@ -9,6 +9,7 @@
 #include "residua/base/portable_math.h"
 #include "residua/base/stop.h"
 #include "residua/basis/accelerator.h"
+#include "residua/model/answer_weights.h"
 
 namespace residua {
 namespace {
@@ -54,11 +55,20 @@ TreeSolver::TreeSolver(const Attribute& attribute, std::shared_ptr<const CellTre
                        StrategyGoal goal, std::stop_token stop)
     : tree_(std::move(tree)), goal_(goal), stop_(std::move(stop)) {
   const Index num_vertices = tree_->num_cells + tree_->num_nodes();
+  const AnswerWeights weights = WeighAnswers(attribute);
   copies_ = VectorXd::Zero(num_vertices);
-  copies_.head(tree_->num_cells).setOnes();
-  for (const int64_t vertex : VerticesOfGroups(attribute, *tree_)) copies_(vertex) += 1;
+  importance_ = VectorXd::Zero(num_vertices);
+  weight_ = VectorXd::Zero(num_vertices);
+  size_t answer = 0;
+  const auto ask = [&](Index vertex) {
+    copies_(vertex) += 1;
+    importance_(vertex) = std::max(importance_(vertex), weights.importance[answer]);
+    weight_(vertex) += weights.share[answer++];
+  };
+  for (Index cell = 0; cell < tree_->num_cells; ++cell) ask(cell);
+  for (const int64_t vertex : VerticesOfGroups(attribute, *tree_)) ask(vertex);
+  importance_ = (copies_.array() > 0).select(importance_, 1.0);
   num_answers_ = copies_.sum();
-  weight_ = copies_ / num_answers_;
   log_weight_ = VectorXd::Zero(goal == StrategyGoal::kMax ? num_vertices : 0);
   // V itself is of the form of X, with the weights for s.
   VectorXd scale = weight_;
@@ -80,7 +90,7 @@ TreeSolver::TreeSolver(const Attribute& attribute, std::shared_ptr<const CellTre
 
 void TreeSolver::SpreadWeight() {
   const VectorXd powers = (log_weight_.array() - log_weight_.maxCoeff()).max(kLeastLogWeight).exp();
-  weight_ = copies_.array() *
+  weight_ = importance_.array() * copies_.array() *
             ((1 - kKeptWeight) / powers.dot(copies_) * powers.array() + kKeptWeight / num_answers_);
 }
 
@@ -213,7 +223,7 @@ Strategy TreeSolver::Solve(double trade_off, double tolerance, int max_iteration
     if (max) {
       double largest = 0;
       for (Index v = 0; v <= root; ++v) {
-        if (copies_(v) > 0) largest = std::max(largest, at.variance(v));
+        if (copies_(v) > 0) largest = std::max(largest, importance_(v) * at.variance(v));
       }
       objective += largest - weight_.dot(at.variance);
     }
@@ -232,7 +242,8 @@ Strategy TreeSolver::Solve(double trade_off, double tolerance, int max_iteration
     RESIDUA_CHECK(step.allFinite());
     if (max) {
       const double mean = weight_.dot(at.variance);
-      log_weight_ = log_weight_.array() + kWeightStep * (at.variance.array() / mean).log();
+      log_weight_ = log_weight_.array() +
+                    kWeightStep * (importance_.array() * at.variance.array() / mean).log();
       log_weight_ = (log_weight_.array() - log_weight_.maxCoeff()).max(kLeastLogWeight);
       logit_ += step;
     } else if (at.objective <= least * (1 + 1e-12)) {
@@ -268,8 +279,8 @@ Strategy TreeSolver::Solve(double trade_off, double tolerance, int max_iteration
     for (Index v = 0; v <= root; ++v) {
       if (copies_(v) > 0) asked.push_back(v);
     }
-    strategy.residual_variance = best.residual(asked);
-    strategy.constant_variance = best.constant(asked);
+    strategy.residual_variance = best.residual.cwiseProduct(importance_)(asked);
+    strategy.constant_variance = best.constant.cwiseProduct(importance_)(asked);
   }
   strategy.tree_scale = best.scale;
   return strategy;

@@ -57,6 +57,7 @@ class TreeSolver {
   double num_answers_ = 0;
   double height_ = 0;           // 1^T V^-1 1 at equal weights
   Eigen::VectorXd copies_;      // of each vertex: the queries that ask for it
+  Eigen::VectorXd importance_;  // of each vertex: that of the most important of these, or 1
   Eigen::VectorXd log_weight_;  // of kMax: of each vertex
   Eigen::VectorXd weight_;      // of each vertex's queries together
   Eigen::VectorXd logit_;       // of each node: s_v against what is left below it

@@ -16,7 +16,8 @@ struct ReleaseSize {
   double slab_cells = 0;       // of all sets that are counted in slabs
   double slab_bytes = 0;       // what counting and measuring these takes
   double num_answers = 0;      // of all published tables
-  double largest_answers = 0;  // of one of them that is made whole
+  double largest_answers = 0;  // of one of them that is made whole, of identity attributes
+  double swept_bytes = 0;      // what making the largest of the others takes
 };
 
 // `num_rows` and `num_identifiers` are those of the data.

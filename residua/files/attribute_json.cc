@@ -52,6 +52,7 @@ Json AttributeToJson(const Attribute& attribute) {
     for (const CellGroup& group : attribute.groups) {
       json["groups"].push_back({{"name", group.name}, {"cells", group.cells}});
     }
+    if (!attribute.level_weights.empty()) json["level_weights"] = attribute.level_weights;
   }
   if (attribute.queries == QueryKind::kCustom) {
     json["matrix"] =
@@ -105,6 +106,9 @@ Attribute AttributeFromJson(const Json& json) {
     for (const Json& group : json.at("groups")) {
       attribute.groups.push_back(
           {group.at("name").get<std::string>(), WholeNumbers<int64_t>(group.at("cells"))});
+    }
+    if (json.contains("level_weights")) {
+      attribute.level_weights = json["level_weights"].get<std::vector<double>>();
     }
   }
   if (attribute.queries == QueryKind::kCustom) {

@@ -27,7 +27,8 @@ std::string KeyOf(const SelectRequest& request) {
     Json groups = Json::array();
     for (const CellGroup& group : attribute.groups) groups.push_back(group.cells);
     json["attributes"].push_back({attribute.size, ToString(attribute.queries), groups,
-                                  attribute.custom.entries, attribute.strategy.entries});
+                                  attribute.custom.entries, attribute.strategy.entries,
+                                  attribute.level_weights});
   }
   for (const MarginalRule& rule : request.workload.rules) json["rules"].push_back(ToString(rule));
   for (const WeightedMarginal& marginal : request.workload.marginals) {

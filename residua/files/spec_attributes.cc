@@ -8,6 +8,7 @@
 #include "residua/files/matrix_file.h"
 #include "residua/files/spec.h"
 #include "residua/files/toml_reader.h"
+#include "residua/model/answer_weights.h"
 #include "residua/model/date.h"
 #include "residua/model/hierarchy.h"
 #include "residua/text/choice_text.h"
@@ -35,9 +36,10 @@ class AttributesReader : TomlReader {
  private:
   Attribute ReadAttribute(const std::string& name, const toml::table& table) const {
     const std::string path = Join("attributes", name);
-    CheckKeys(table, path,
-              {"integers", "numbers", "step", "cuts", "values", "dates", "every", "part", "size",
-               "column", "null", "outside", "queries", "hierarchy", "custom", "check"});
+    CheckKeys(
+        table, path,
+        {"integers", "numbers", "step", "cuts", "values", "dates", "every", "part", "size",
+         "column", "null", "outside", "queries", "hierarchy", "level_weights", "custom", "check"});
     Attribute attribute;
     attribute.name = name;
     Encoding& encoding = attribute.encoding;
@@ -130,6 +132,9 @@ class AttributesReader : TomlReader {
              "neither");
     }
     if (hierarchy != nullptr) ReadHierarchy(*hierarchy, path + ".hierarchy", attribute);
+    if (const toml::node* weights = table.get("level_weights")) {
+      ReadLevelWeights(*weights, path + ".level_weights", attribute);
+    }
     const toml::node* custom = table.get("custom");
     if ((custom != nullptr) != (attribute->queries == QueryKind::kCustom)) {
       FailAt(table, path,
@@ -152,6 +157,24 @@ class AttributesReader : TomlReader {
     } catch (const Error& error) {
       throw Named(error, node, key);
     }
+  }
+
+  void ReadLevelWeights(const toml::node& node, const std::string& key,
+                        Attribute* attribute) const {
+    if (node.is_string()) {
+      attribute->level_weights =
+          At(node, key, [&] { return ParseLevelWeights(String(node, key), *attribute); });
+    } else if (node.is_array()) {
+      for (const toml::node& item : *node.as_array()) {
+        attribute->level_weights.push_back(At(item, key, [&] {
+          return NearestDouble(ParseRational(Number(item, key), "a weight"));
+        }));
+      }
+      if (node.as_array()->empty()) FailAt(node, key, "is empty; give one weight for each level");
+    } else {
+      FailAt(node, key, "must be \"equal\", \"answers\", or a list with one weight for each level");
+    }
+    At(node, key, [&] { CheckLevelWeights(*attribute); });
   }
 
   // A list of values, or a table of groups. `outer` is the key of what holds it, a group inside

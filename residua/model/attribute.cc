@@ -78,7 +78,8 @@ const MeanEncoding* MeanOf(const Attribute& attribute) {
 bool SameQueries(const Attribute& a, const Attribute& b) {
   if ((MeanOf(a) == nullptr) != (MeanOf(b) == nullptr)) return false;
   if (a.size != b.size || a.queries != b.queries || a.custom != b.custom ||
-      a.strategy != b.strategy || a.groups.size() != b.groups.size()) {
+      a.strategy != b.strategy || a.level_weights != b.level_weights ||
+      a.groups.size() != b.groups.size()) {
     return false;
   }
   for (size_t k = 0; k < a.groups.size(); ++k) {

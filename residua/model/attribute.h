@@ -36,10 +36,13 @@ struct Attribute {
   QueryKind queries = QueryKind::kIdentity;
   Encoding encoding = {};
   std::vector<CellGroup> groups = {};  // of kHierarchy: level by level, the lowest first
-  CellMatrix custom = {};              // of kCustom: the query matrix
-  CellMatrix strategy = {};            // of kCustom, may be empty: what to measure instead
-  bool read_from_data = false;         // a draft's cells, not public knowledge: never measured
-  std::string column = {};             // of the data; empty: the one with the attribute's name
+  // Of kHierarchy, may be empty: how much the mean variance of each level's answers counts in an
+  // objective, the cells' first, as AnswerLevels numbers them. Empty: every answer counts alike.
+  std::vector<double> level_weights = {};
+  CellMatrix custom = {};       // of kCustom: the query matrix
+  CellMatrix strategy = {};     // of kCustom, may be empty: what to measure instead
+  bool read_from_data = false;  // a draft's cells, not public knowledge: never measured
+  std::string column = {};      // of the data; empty: the one with the attribute's name
   bool operator==(const Attribute&) const = default;
 };
 
@@ -47,8 +50,8 @@ struct Attribute {
 // is kIdentity and the cells are the two that a row is split between.
 const MeanEncoding* MeanOf(const Attribute& attribute);
 
-// Whether the two have equal sizes and query matrices, and are both asked for means or both not.
-// Names, also of groups, do not matter.
+// Whether the two have equal sizes, query matrices and weights of levels, and are both asked for
+// means or both not. Names, also of groups, do not matter.
 bool SameQueries(const Attribute& a, const Attribute& b);
 
 // What a spec calls it: attributes.age, or attributes."net income".

@@ -18,7 +18,12 @@ double AverageShare(const Attribute& attribute) {
       return (n + 1) / (2 * n);
     case QueryKind::kRange:
       return (n + 2) / (3 * n);
-    case QueryKind::kHierarchy:
+    case QueryKind::kHierarchy: {
+      double sum = n;
+      for (const CellGroup& group : attribute.groups)
+        sum += static_cast<double>(group.cells.size());
+      return sum / static_cast<double>(NumAnswers(attribute)) / n;
+    }
     case QueryKind::kCustom:
       break;
   }

@@ -1,8 +1,13 @@
 #include "residua/release/published_errors.h"
 
-#include <algorithm>
-#include <map>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "residua/base/shown_text.h"
 #include "residua/noise/discrete_gaussian.h"
 #include "residua/noise/variance_limits.h"
 
@@ -58,6 +63,49 @@ std::vector<OrderErrors> ByOrder(const std::vector<TableErrors>& errors) {
     orders.push_back(order);
   }
   return orders;
+}
+
+std::vector<HierarchyLevel> ByLevel(const Plan& plan, const std::vector<TableErrors>& errors) {
+  // By class: the tables of an orbit that hold one of its attributes have every other as often.
+  std::map<int, std::map<int64_t, HierarchyLevel, std::greater<>>> by_class;
+  for (const TableErrors& table : errors) {
+    for (const LevelErrors& of : table.levels) {
+      const auto members =
+          static_cast<double>(plan.classes.members[static_cast<size_t>(of.attribute_class)].size());
+      const auto held = static_cast<double>(
+          std::count(table.orbit.begin(), table.orbit.end(), of.attribute_class));
+      const double answers = table.num_tables * held / members * of.num_answers;
+      HierarchyLevel& level = by_class[of.attribute_class][of.level];
+      level.num_answers += answers;
+      level.mean_variance += answers * of.mean_variance;
+      level.max_variance = std::max(level.max_variance, of.max_variance);
+    }
+  }
+  std::vector<HierarchyLevel> levels;
+  for (int i = 0; i < plan.domain.size(); ++i) {
+    const auto found = by_class.find(plan.classes.class_of[static_cast<size_t>(i)]);
+    if (found == by_class.end()) continue;
+    const Attribute& attribute = plan.domain[i];
+    const std::vector<int64_t> of_answers = AnswerLevels(attribute);
+    for (auto [number, level] : found->second) {
+      level.attribute = i;
+      level.level = number;
+      level.num_places = std::count(of_answers.begin(), of_answers.end(), number);
+      const auto first = std::find(of_answers.begin(), of_answers.end(), number);
+      level.example = AnswerLabel(attribute, first - of_answers.begin());
+      level.mean_variance /= level.num_answers;
+      levels.push_back(std::move(level));
+    }
+  }
+  return levels;
+}
+
+std::string LevelInWords(const Domain& domain, const HierarchyLevel& level) {
+  const std::string example = ShownText(level.example);
+  return fmt::format("{}, level {} ({})", domain[level.attribute].name, level.level,
+                     level.num_places == 1
+                         ? example
+                         : fmt::format("{} places, such as {}", level.num_places, example));
 }
 
 }  // namespace residua

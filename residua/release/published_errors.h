@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "residua/select/plan_errors.h"
@@ -23,5 +24,21 @@ struct OrderErrors {
   double max_variance = 0;
 };
 std::vector<OrderErrors> ByOrder(const std::vector<TableErrors>& errors);
+
+// The errors of all answers that have one level along a hierarchy, in all tables with the attribute:
+// of each such attribute that is in a table, the highest level first.
+struct HierarchyLevel {
+  int attribute = 0;
+  int64_t level = 0;
+  int64_t num_places = 0;  // along the attribute
+  std::string example;     // the label of the first of these
+  double num_answers = 0;
+  double mean_variance = 0;
+  double max_variance = 0;
+};
+std::vector<HierarchyLevel> ByLevel(const Plan& plan, const std::vector<TableErrors>& errors);
+
+// A level in words: "area, level 2 (52 places, such as California)".
+std::string LevelInWords(const Domain& domain, const HierarchyLevel& level);
 
 }  // namespace residua

@@ -214,12 +214,21 @@ std::string ErrorsByTable(const Plan& plan, const std::vector<TableErrors>& erro
       row(SetName(plan.domain, table.attributes), table.errors->num_answers,
           table.errors->mean_variance, table.errors->max_variance);
     }
-    return text;
+  } else {
+    for (const OrderErrors& order : ByOrder(errors)) {
+      row(fmt::format("{:.15g} of {}", order.num_tables,
+                      Counted(static_cast<int64_t>(order.num_attributes), "attribute")),
+          order.num_answers, order.mean_variance, order.max_variance);
+    }
   }
-  for (const OrderErrors& order : ByOrder(errors)) {
-    row(fmt::format("{:.15g} of {}", order.num_tables,
-                    Counted(static_cast<int64_t>(order.num_attributes), "attribute")),
-        order.num_answers, order.mean_variance, order.max_variance);
+  const std::vector<HierarchyLevel> levels = ByLevel(plan, errors);
+  if (levels.empty()) return text;
+  text +=
+      "\nBy level of a hierarchy, in all tables with the attribute:\n\n"
+      "| level | answers | standard deviation, root mean square | largest |\n|---|---|---|---|\n";
+  for (const HierarchyLevel& level : levels) {
+    row(LevelInWords(plan.domain, level), level.num_answers, level.mean_variance,
+        level.max_variance);
   }
   return text;
 }

@@ -172,18 +172,18 @@ std::vector<BasisType> SplitTypes(const std::vector<BasisType>& types, StrategyG
   return split;
 }
 
-// A basis as far as selection looks at it.
+// A basis as far as selection looks at it: its answers as the objective counts them.
 ResidualBasis Draft(const BasisType& type, const Strategy& strategy) {
   ResidualBasis basis;
   basis.size = type.attribute->size;
   basis.num_answers = NumAnswers(*type.attribute);
   basis.privacy_cost = strategy.privacy_cost;
-  basis.mean = {strategy.residual_mean, strategy.constant_mean};
+  basis.weighted_mean = {strategy.residual_mean, strategy.constant_mean};
   std::vector<QueryVariance> points;
   for (Eigen::Index q = 0; q < strategy.residual_variance.size(); ++q) {
     points.push_back({std::max(0.0, strategy.residual_variance(q)), strategy.constant_variance(q)});
   }
-  if (!points.empty()) basis.peaks = UpperRightHull(std::move(points));
+  if (!points.empty()) basis.weighted_peaks = UpperRightHull(std::move(points));
   return basis;
 }
 
@@ -226,7 +226,8 @@ std::vector<Sensitivity> SensitivityToClasses(const BasisProblem& problem,
                                               const std::vector<double>& weight) {
   const MultisetTable& tables = problem.workload->orbits;
   const MultisetTable& mechanisms = *problem.mechanisms;
-  const VarianceMatrix means = MeanVarianceMatrix(tables, mechanisms, bases);
+  const VarianceMatrix means =
+      MeanVarianceMatrix(tables, mechanisms, bases, AnswerCounting::kWeighted);
   std::vector<double> demand(static_cast<size_t>(mechanisms.size()));
   MultiplyTransposed(means, weight, demand);
   std::vector<double> noise(demand.size());
@@ -338,8 +339,8 @@ class Search {
           by.s += by_class[static_cast<size_t>(c)].s;
         }
         if (!(by.rho > 0) || !(by.s > 0)) continue;  // the workload never asks for it
-        const double rho = basis.privacy_cost * basis.mean.residual;
-        const double wanted = PortableLog((by.rho / rho) / (by.s / basis.mean.constant));
+        const double rho = basis.privacy_cost * basis.weighted_mean.residual;
+        const double wanted = PortableLog((by.rho / rho) / (by.s / basis.weighted_mean.constant));
         const double imbalance = Logit(1 - basis.privacy_cost) - wanted;
         if (std::fabs(imbalance) > kBalanced) balanced = false;
         double slope = kFirstSlope;

@@ -11,6 +11,7 @@
 #include "residua/basis/dense_products.h"
 #include "residua/basis/orthogonal_factors.h"
 #include "residua/basis/query_matrix.h"
+#include "residua/model/answer_weights.h"
 #include "residua/model/symmetry.h"
 #include "residua/select/objective_rows.h"
 
@@ -131,7 +132,11 @@ ReducedStack StackOf(const Domain& domain, const WorkloadOrbits& tables,
       if (held) {
         const QueryMatrix queries(domain[i]);
         factor.resize(queries.num_answers(), domain[i].size);
-        for (Index q = 0; q < factor.rows(); ++q) factor.row(q) = queries.Row(q).transpose();
+        const std::vector<double> importance = WeighAnswers(domain[i]).importance;
+        for (Index q = 0; q < factor.rows(); ++q) {
+          factor.row(q) =
+              std::sqrt(importance[static_cast<size_t>(q)]) * queries.Row(q).transpose();
+        }
       }
       rows = Kronecker(rows, factor);
     }

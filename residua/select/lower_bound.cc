@@ -9,6 +9,7 @@
 
 #include "residua/base/error.h"
 #include "residua/base/portable_math.h"
+#include "residua/model/answer_weights.h"
 #include "residua/model/closure.h"
 #include "residua/model/symmetry.h"
 #include "residua/select/dense_bound.h"
@@ -430,6 +431,21 @@ class BoundSearch {
   std::unique_ptr<SymmetricBlocks> blocks_;
 };
 
+// Equal weights of the levels of every hierarchy without any; nothing if there is none. Every answer
+// keeps the importance 1, so that the largest variance is the same, and the mean by shares is
+// another one that it is never below. Where most answers are of one level, a far larger one.
+std::optional<Domain> WithEqualLevels(const Domain& domain) {
+  std::vector<Attribute> attributes = domain.attributes();
+  bool any = false;
+  for (Attribute& attribute : attributes) {
+    if (attribute.queries != QueryKind::kHierarchy || !attribute.level_weights.empty()) continue;
+    attribute.level_weights.assign(AnswersOfLevels(attribute).size(), 1);
+    any = true;
+  }
+  if (!any) return {};
+  return Domain(std::move(attributes));
+}
+
 }  // namespace
 
 double LeastLossBound(const Domain& domain, const Workload& workload, const Objective& objective) {
@@ -451,6 +467,11 @@ double LeastLossBound(const Domain& domain, const Workload& workload, const Obje
     too_large = too_large || (size > kMostWeighted && attribute.queries != QueryKind::kPrefix);
   }
   double bound = BoundSearch(domain, workload, objective, StrategyGoal::kMean).Run();
+  if (objective.kind == Objective::Kind::kMaxVariance && too_large) {
+    if (const auto levels = WithEqualLevels(domain)) {
+      bound = std::max(bound, BoundSearch(*levels, workload, objective, StrategyGoal::kMean).Run());
+    }
+  }
   if (objective.kind == Objective::Kind::kMaxVariance && any_weights && !too_large) {
     // Equal weights of the answers bound the largest mean over a table. Those of the one-attribute
     // problem for the largest variance are nearly always better.

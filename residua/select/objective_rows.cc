@@ -45,13 +45,15 @@ ObjectiveRows MakeObjectiveRows(const Objective& objective, const WorkloadOrbits
                                 double peak_tolerance) {
   const TableWeights weights = WeighTables(workload, basis_of_class, objective.weighting);
   if (objective.kind != Objective::Kind::kMaxVariance) {
-    return {objective, MeanVarianceMatrix(workload.orbits, mechanisms, basis_of_class),
-            weights.total_importance};
+    return {
+        objective,
+        MeanVarianceMatrix(workload.orbits, mechanisms, basis_of_class, AnswerCounting::kWeighted),
+        weights.total_importance};
   }
-  ObjectiveRows rows{
-      objective,
-      PeakVarianceMatrix(workload.orbits, mechanisms, basis_of_class, peak_tolerance),
-      {}};
+  ObjectiveRows rows{objective,
+                     PeakVarianceMatrix(workload.orbits, mechanisms, basis_of_class,
+                                        AnswerCounting::kWeighted, peak_tolerance),
+                     {}};
   rows.weight.reserve(rows.matrix.table.size());
   for (const int64_t j : rows.matrix.table) {
     rows.weight.push_back(weights.importance[static_cast<size_t>(j)]);

@@ -26,20 +26,58 @@ void AddAlone(const Plan& plan, std::vector<TableErrors>* errors) {
   for (TableErrors& table : *errors) {
     if (replaces && table.orbit.empty()) {  // it costs nothing, alone or not
       table.alone_variance = table.mean_variance;
+      table.weighted_alone_variance = table.weighted_variance;
       continue;
     }
     double needed = 1;
+    double weighted = 1;
     bool identity = true;
+    const auto over_root = [](double number, double of) {
+      return of > 0 ? number / std::sqrt(of) : 0;
+    };
     for (const int c : table.orbit) {
       const ResidualBasis& basis = plan.bases[static_cast<size_t>(c)];
-      const double root =
-          std::sqrt(basis.privacy_cost * basis.mean.residual) + std::sqrt(basis.mean.constant);
-      needed *= root * root;
+      const QueryVariance& mean = basis.weighted_mean;
+      const double cost = std::sqrt(basis.privacy_cost);
+      const double root = cost * std::sqrt(mean.residual) + std::sqrt(mean.constant);
+      weighted *= root * root;
+      needed *= root * (cost * over_root(basis.mean.residual, mean.residual) +
+                        over_root(basis.mean.constant, mean.constant));
       identity = identity && basis.is_identity();
     }
     // A row replaced moves two cells. Where one query counts both, the moves may add up.
-    if (replaces) needed *= identity ? 2 : 4;
-    table.alone_variance = needed / share;
+    const double moved = !replaces ? 1 : identity ? 2 : 4;
+    table.alone_variance = moved * needed / share;
+    table.weighted_alone_variance = moved * weighted / share;
+  }
+}
+
+void AddLevels(const Plan& plan, const WorkloadOrbits& workload, const std::vector<double>& noise,
+               std::vector<TableErrors>* errors) {
+  std::vector<double> variance;
+  for (int c = 0; c < plan.classes.size(); ++c) {
+    const ResidualBasis& basis = plan.bases[static_cast<size_t>(c)];
+    for (size_t level = basis.levels.size(); level-- > 0;) {
+      const VarianceMatrix means =
+          LevelMeanMatrix(workload.orbits, plan.mechanisms, plan.bases, c, level);
+      variance.resize(static_cast<size_t>(means.num_rows()));
+      Multiply(means, noise, variance);
+      const auto part = static_cast<double>(basis.levels[level].num_answers) /
+                        static_cast<double>(basis.num_answers);
+      for (size_t row = 0; row < variance.size(); ++row) {
+        TableErrors& table = (*errors)[static_cast<size_t>(means.table[row])];
+        table.levels.push_back({c, static_cast<int64_t>(level),
+                                std::round(part * table.num_answers), variance[row], 0});
+      }
+      const VarianceMatrix peaks =
+          LevelPeakMatrix(workload.orbits, plan.mechanisms, plan.bases, c, level);
+      variance.resize(static_cast<size_t>(peaks.num_rows()));
+      Multiply(peaks, noise, variance);
+      for (size_t row = 0; row < variance.size(); ++row) {
+        LevelErrors& of = (*errors)[static_cast<size_t>(peaks.table[row])].levels.back();
+        of.max_variance = std::max(of.max_variance, variance[row]);
+      }
+    }
   }
 }
 
@@ -67,7 +105,8 @@ std::vector<TableErrors> PredictErrors(const Plan& plan) {
   const std::vector<double> noise = NoiseVariances(plan);
 
   std::vector<TableErrors> errors(static_cast<size_t>(workload.orbits.size()));
-  const VarianceMatrix means = MeanVarianceMatrix(workload.orbits, plan.mechanisms, bases);
+  const VarianceMatrix means =
+      MeanVarianceMatrix(workload.orbits, plan.mechanisms, bases, AnswerCounting::kAlike);
   std::vector<double> variance(static_cast<size_t>(means.num_rows()));
   Multiply(means, noise, variance);
   for (size_t j = 0; j < errors.size(); ++j) {
@@ -77,9 +116,20 @@ std::vector<TableErrors> PredictErrors(const Plan& plan) {
                  weights.num_answers[j],
                  variance[j],
                  0,
+                 0,
+                 variance[j],
                  0};
   }
-  const VarianceMatrix peaks = PeakVarianceMatrix(workload.orbits, plan.mechanisms, bases);
+  const bool is_weighted =
+      std::any_of(plan.domain.attributes().begin(), plan.domain.attributes().end(),
+                  [](const Attribute& attribute) { return !attribute.level_weights.empty(); });
+  if (is_weighted) {
+    Multiply(MeanVarianceMatrix(workload.orbits, plan.mechanisms, bases, AnswerCounting::kWeighted),
+             noise, variance);
+    for (size_t j = 0; j < errors.size(); ++j) errors[j].weighted_variance = variance[j];
+  }
+  const VarianceMatrix peaks =
+      PeakVarianceMatrix(workload.orbits, plan.mechanisms, bases, AnswerCounting::kAlike);
   variance.resize(static_cast<size_t>(peaks.num_rows()));
   Multiply(peaks, noise, variance);
   for (size_t row = 0; row < variance.size(); ++row) {
@@ -87,6 +137,7 @@ std::vector<TableErrors> PredictErrors(const Plan& plan) {
     max_variance = std::max(max_variance, variance[row]);
   }
   AddAlone(plan, &errors);
+  AddLevels(plan, workload, noise, &errors);
   return errors;
 }
 
@@ -105,7 +156,7 @@ BetterAlone FindBetterAlone(const Plan& plan, const std::vector<TableErrors>& er
   std::vector<const TableErrors*> better;
   BetterAlone found;
   for (const TableErrors& table : errors) {
-    if (table.mean_variance <= table.alone_variance * (1 + kWorthNaming)) continue;
+    if (table.weighted_variance <= table.weighted_alone_variance * (1 + kWorthNaming)) continue;
     found.num_tables += table.num_tables;
     better.push_back(&table);
   }
@@ -117,7 +168,7 @@ BetterAlone FindBetterAlone(const Plan& plan, const std::vector<TableErrors>& er
     num_named += table->num_tables;
     if (num_named > kMostNamed) break;
     ForEachMember(plan.classes, table->orbit, [&](const AttributeSet& set) {
-      found.named.push_back({set, table->mean_variance, table->alone_variance});
+      found.named.push_back({set, table->weighted_variance, table->weighted_alone_variance});
     });
   }
   SortTables(&found.named);

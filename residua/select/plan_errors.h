@@ -7,6 +7,16 @@
 
 namespace residua {
 
+// The answers of a table that have one level of a hierarchy (AnswerLevels) along one attribute, and
+// any answer along the others.
+struct LevelErrors {
+  int attribute_class = 0;  // that of the attribute
+  int64_t level = 0;
+  double num_answers = 0;
+  double mean_variance = 0;
+  double max_variance = 0;
+};
+
 // The errors a plan predicts for the tables of one workload orbit.
 struct TableErrors {
   std::vector<int> orbit;
@@ -18,7 +28,15 @@ struct TableErrors {
   // an equal share of the plan's privacy cost. A table over A then needs
   //   prod_{i in A} (sqrt(privacy_cost_i * residual_i) + sqrt(constant_i))^2
   // per unit of it, with the means of the plan's bases: 1 for cells, each with independent noise.
+  // The noise that reaches it gives other means residual', constant' the mean variance
+  //   prod (sqrt(privacy_cost residual) + sqrt(constant))
+  //        (sqrt(privacy_cost / residual) residual' + constant' / sqrt(constant)).
   double alone_variance = 0;
+  // The mean variances as an objective counts them, by the shares of AnswerWeights: the same, unless
+  // an attribute has weights of levels. The noise of tables alone is chosen for these.
+  double weighted_variance = 0;
+  double weighted_alone_variance = 0;
+  std::vector<LevelErrors> levels = {};  // of each class with a hierarchy, the highest first
 };
 std::vector<TableErrors> PredictErrors(const Plan& plan);
 
@@ -30,8 +48,8 @@ struct ListedTable {
 };
 std::vector<ListedTable> ListTables(const Plan& plan, const std::vector<TableErrors>& errors);
 
-// The tables that would have a smaller mean variance if each were measured alone: `num_tables` of
-// them, of which at most kMostNamed are named, smaller ones first, in the order of ListTables.
+// The tables that would have a smaller mean variance, as the objective counts it, if each were
+// measured alone: `num_tables` of them, of which at most kMostNamed are named, smaller ones first, in the order of ListTables.
 struct BetterAlone {
   struct Table {
     AttributeSet attributes;

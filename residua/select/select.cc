@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "residua/base/error.h"
@@ -120,6 +121,22 @@ void CheckTarget(const LossTarget& target) {
          target.loss);
   }
   CheckDelta(target.delta);
+}
+
+// Whoever bounds the largest variance means that of every answer, and not one times an importance.
+void CheckBoundsEveryAnswer(const Domain& domain, const Objective& objective) {
+  if (objective.kind != Objective::Kind::kMaxVariance) return;
+  for (const Attribute& attribute : domain.attributes()) {
+    const std::vector<double>& weights = attribute.level_weights;
+    if (std::adjacent_find(weights.begin(), weights.end(), std::not_equal_to<>()) ==
+        weights.end()) {
+      continue;
+    }
+    Fail(ErrorKind::kBadInput,
+         "the levels of attribute '{}' have different weights, so that a target for the largest "
+         "variance would not bound every answer; give equal weights, or a budget",
+         attribute.name);
+  }
 }
 
 void CheckObjective(const Objective& objective) {
@@ -276,7 +293,10 @@ Plan Select(const SelectRequest& request) {
   CheckObjective(request.objective);
   CheckProtection(request.protection, request.domain);
   const auto* target = std::get_if<LossTarget>(&request.target);
-  if (target != nullptr) CheckTarget(*target);
+  if (target != nullptr) {
+    CheckTarget(*target);
+    CheckBoundsEveryAnswer(request.domain, request.objective);
+  }
   CheckWorkload(request.domain, request.workload);
   CheckWeights(request.domain, request.workload);
   Problem problem = MakeProblem(request.protection, FindSymmetry(request.domain, request.workload));
@@ -337,8 +357,8 @@ Plan SelectForLoss(const SelectRequest& request, const ConvexLoss& loss) {
   AddBases(
       request, StrategyGoal::kMean,
       [&](const std::vector<ResidualBasis>& bases) {
-        const VarianceMatrix matrix =
-            MeanVarianceMatrix(problem.workload.orbits, problem.mechanisms, bases);
+        const VarianceMatrix matrix = MeanVarianceMatrix(
+            problem.workload.orbits, problem.mechanisms, bases, AnswerCounting::kWeighted);
         const NoiseSolution solution =
             MinimizeConvex(matrix, CostOfOrbits(MechanismsWith(problem, bases)), loss,
                            likely_budget, request.solver);
@@ -350,7 +370,8 @@ Plan SelectForLoss(const SelectRequest& request, const ConvexLoss& loss) {
       },
       &problem);
   const VarianceMatrix means =
-      MeanVarianceMatrix(problem.workload.orbits, problem.mechanisms, problem.basis_of_class);
+      MeanVarianceMatrix(problem.workload.orbits, problem.mechanisms, problem.basis_of_class,
+                         AnswerCounting::kWeighted);
   const auto loss_at = [&](std::span<const double> noise) {
     std::vector<double> variances(static_cast<size_t>(means.num_rows()));
     std::vector<double> gradient(variances.size());

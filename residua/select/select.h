@@ -34,7 +34,7 @@ struct SelectRequest {
 // the budget, or its loss at most the one asked for.
 Plan Select(const SelectRequest& request);
 
-// The same for a caller's own loss of the tables' mean variances. No symmetry is assumed of it.
+// The same for a caller's own loss of the tables' mean variances, by shares (AnswerWeights). No symmetry is assumed of it.
 // The plan's `objective` is then only a label.
 Plan SelectForLoss(const SelectRequest& request, const ConvexLoss& loss);
 

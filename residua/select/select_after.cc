@@ -70,6 +70,12 @@ ProblemAfter MakeProblemAfter(const SelectRequest& request, const Plan& known, c
           fresh.bases[static_cast<size_t>(fresh.classes.class_of[static_cast<size_t>(i)])]);
       continue;
     }
+    if (known.domain[i].level_weights != request.domain[i].level_weights) {
+      Fail(ErrorKind::kRefused,
+           "the levels of attribute '{}' had other weights in the earlier release; give them the "
+           "same, or plan without the earlier release",
+           request.domain[i].name);
+    }
     if (!SameQueries(known.domain[i], request.domain[i])) {
       Fail(ErrorKind::kRefused,
            "attribute '{}' was measured for other queries, so that the releases could not be "

@@ -87,8 +87,10 @@ AttributeWeights AscendedWeights(const QuerySpace& space, const FrameRoot& root,
   by_e(0, 0) -= solved.cwiseProduct(root.gram).sum() + by_log_height;
   const VectorXd by_answer = space.queries.QuadraticForms(
       TransposedProduct(frame.inverse_rows, Product(by_e, frame.inverse_rows)));
-  return {Raised(answer_weight, by_answer, exponent, kAnswerShare),
-          Raised(root.lambda, by_cell, 1, kCellShare)};
+  // Of sum 1 are the weights over the answers' importance; see StrategySolver.
+  const VectorXd answers = Raised(answer_weight.cwiseQuotient(space.importance),
+                                  by_answer.cwiseProduct(space.importance), exponent, kAnswerShare);
+  return {answers.cwiseProduct(space.importance), Raised(root.lambda, by_cell, 1, kCellShare)};
 }
 
 }  // namespace residua

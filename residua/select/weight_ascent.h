@@ -7,7 +7,8 @@
 
 namespace residua {
 
-// Weights of an attribute's answers and cells, each of sum 1: mu and lambda of docs/lower_bound.md.
+// Weights of an attribute's answers and cells: mu and lambda of docs/lower_bound.md. Those of cells
+// sum to 1, those of answers do so when divided by the answers' importance (QuerySpace).
 struct AttributeWeights {
   Eigen::VectorXd answers;
   Eigen::VectorXd cells;

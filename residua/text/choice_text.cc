@@ -6,6 +6,7 @@
 #include "residua/base/error.h"
 #include "residua/base/number_text.h"
 #include "residua/base/rational.h"
+#include "residua/model/answer_weights.h"
 
 namespace residua {
 namespace {
@@ -97,6 +98,13 @@ Weighting ParseWeighting(std::string_view text) {
 }
 
 std::string_view ToString(Weighting weighting) { return TextOf(kWeightings, weighting); }
+
+std::vector<double> ParseLevelWeights(std::string_view text, const Attribute& attribute) {
+  if (text == "answers") return {};
+  if (text == "equal") return std::vector<double>(AnswersOfLevels(attribute).size(), 1.0);
+  Fail(ErrorKind::kBadInput,
+       "'{}' is not known; choose equal or answers, or list one weight for each level", text);
+}
 
 AnswerKind ParseAnswerKind(std::string_view text) {
   if (const auto kind = ValueOf(kAnswerKinds, text)) return *kind;

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "residua/basis/basis_kind.h"
 #include "residua/model/attribute.h"
@@ -33,6 +34,10 @@ std::string ToString(const Objective& objective);
 
 Weighting ParseWeighting(std::string_view text);
 std::string_view ToString(Weighting weighting);
+
+// "equal": every level counts alike; "answers": every answer does, so that there are no weights. The
+// groups of the attribute must be known.
+std::vector<double> ParseLevelWeights(std::string_view text, const Attribute& attribute);
 
 // "planned", "prefixes" or "cells".
 AnswerKind ParseAnswerKind(std::string_view text);

@@ -127,7 +127,7 @@ TEST(TreeBoundTest, OfAnAttributeIsBelowTheDenseOptimumAndNearIt) {
 }
 
 // Where no dense matrix could be: within a percent. Of the largest variance, only the largest mean
-// over a table is bounded.
+// over a table is bounded, by answer or by level.
 TEST(TreeBoundTest, PlansOfLargeTreesAreNearIt) {
   std::mt19937 random(14);
   std::vector<int64_t> sizes;
@@ -154,8 +154,8 @@ TEST(TreeBoundTest, PlansOfLargeTreesAreNearIt) {
     const auto certificate = CertifyPlan(plan);
     ASSERT_TRUE(certificate) << text;
     EXPECT_GE(certificate->above_lower_bound, 0) << text;
-    if (plan.objective.kind == Objective::Kind::kMaxVariance) continue;
-    EXPECT_LE(certificate->above_lower_bound, 0.01) << text;
+    const bool max = plan.objective.kind == Objective::Kind::kMaxVariance;
+    EXPECT_LE(certificate->above_lower_bound, max ? 0.6 : 0.01) << text;
   }
 }
 

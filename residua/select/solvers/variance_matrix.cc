@@ -59,30 +59,49 @@ class RowBuilder {
   VarianceMatrix* matrix_;
 };
 
-// All multisets of `count` peaks, each as its coefficients.
-std::vector<std::vector<double>> PeakChoices(const std::vector<QueryVariance>& peaks, int count) {
+// All multisets of `count` peaks, each as its coefficients; one of them is of `first`, if that is
+// given.
+std::vector<std::vector<double>> PeakChoices(const std::vector<QueryVariance>& peaks, int count,
+                                             const std::vector<QueryVariance>* first = nullptr) {
   std::vector<std::vector<double>> choices;
   std::vector<QueryVariance> chosen;
-  const std::function<void(size_t)> extend = [&](size_t first) {
+  const std::function<void(size_t)> extend = [&](size_t least) {
     if (static_cast<int>(chosen.size()) == count) {
       choices.push_back(TakeCoefficients(chosen));
       return;
     }
-    for (size_t k = first; k < peaks.size(); ++k) {
+    for (size_t k = least; k < peaks.size(); ++k) {
       chosen.push_back(peaks[k]);
       extend(k);
       chosen.pop_back();
     }
   };
-  extend(0);
+  if (first == nullptr) {
+    extend(0);
+    return choices;
+  }
+  for (const QueryVariance& peak : *first) {
+    chosen = {peak};
+    extend(0);
+  }
   return choices;
 }
 
+// Which tables have rows.
+constexpr auto kEveryTable = [](const std::vector<ClassRun>&) { return true; };
+struct TablesWith {
+  int attribute_class;
+  bool operator()(const std::vector<ClassRun>& runs) const {
+    return std::any_of(runs.begin(), runs.end(),
+                       [&](const ClassRun& run) { return run.attribute_class == attribute_class; });
+  }
+};
+
 // Rows for all combinations of one choice per run; choices_of(class, count) lists the choices of a
-// run.
-template <typename ChoicesOf>
+// run. Tables without rows are those that asks_for(runs) leaves out.
+template <typename ChoicesOf, typename AsksFor>
 VarianceMatrix BuildMatrix(const MultisetTable& tables, const MultisetTable& mechanisms,
-                           const ChoicesOf& choices_of) {
+                           const ChoicesOf& choices_of, const AsksFor& asks_for) {
   VarianceMatrix matrix;
   RowBuilder builder(mechanisms, &matrix);
   // Runs repeat from table to table: keyed by class, then by count.
@@ -97,6 +116,7 @@ VarianceMatrix BuildMatrix(const MultisetTable& tables, const MultisetTable& mec
   };
   for (int64_t j = 0; j < tables.size(); ++j) {
     const std::vector<ClassRun> runs = ClassRuns(tables[j]);
+    if (!asks_for(runs)) continue;
     for (const ClassRun& run : runs) cached(run);
     std::vector<size_t> choice(runs.size(), 0);
     std::vector<const std::vector<double>*> coefficients(runs.size());
@@ -115,21 +135,50 @@ VarianceMatrix BuildMatrix(const MultisetTable& tables, const MultisetTable& mec
 }  // namespace
 
 VarianceMatrix MeanVarianceMatrix(const MultisetTable& tables, const MultisetTable& mechanisms,
-                                  const std::vector<ResidualBasis>& basis_of_class) {
-  return BuildMatrix(tables, mechanisms, [&](const ClassRun& run) {
-    const QueryVariance& mean = basis_of_class[static_cast<size_t>(run.attribute_class)].mean;
-    const std::vector<QueryVariance> queries(static_cast<size_t>(run.count), mean);
+                                  const std::vector<ResidualBasis>& basis_of_class,
+                                  AnswerCounting counting) {
+  const auto choices_of = [&](const ClassRun& run) {
+    const ResidualBasis& basis = basis_of_class[static_cast<size_t>(run.attribute_class)];
+    const std::vector<QueryVariance> queries(
+        static_cast<size_t>(run.count),
+        counting == AnswerCounting::kAlike ? basis.mean : basis.weighted_mean);
     return std::vector<std::vector<double>>{TakeCoefficients(queries)};
-  });
+  };
+  return BuildMatrix(tables, mechanisms, choices_of, kEveryTable);
 }
 
 VarianceMatrix PeakVarianceMatrix(const MultisetTable& tables, const MultisetTable& mechanisms,
                                   const std::vector<ResidualBasis>& basis_of_class,
-                                  double tolerance) {
-  return BuildMatrix(tables, mechanisms, [&](const ClassRun& run) {
-    const auto& peaks = basis_of_class[static_cast<size_t>(run.attribute_class)].peaks;
+                                  AnswerCounting counting, double tolerance) {
+  const auto choices_of = [&](const ClassRun& run) {
+    const ResidualBasis& basis = basis_of_class[static_cast<size_t>(run.attribute_class)];
+    const auto& peaks = counting == AnswerCounting::kAlike ? basis.peaks : basis.weighted_peaks;
     return PeakChoices(tolerance > 0 ? ThinHull(peaks, tolerance) : peaks, run.count);
-  });
+  };
+  return BuildMatrix(tables, mechanisms, choices_of, kEveryTable);
+}
+
+VarianceMatrix LevelMeanMatrix(const MultisetTable& tables, const MultisetTable& mechanisms,
+                               const std::vector<ResidualBasis>& basis_of_class,
+                               int attribute_class, size_t level) {
+  const auto choices_of = [&](const ClassRun& run) {
+    const ResidualBasis& basis = basis_of_class[static_cast<size_t>(run.attribute_class)];
+    std::vector<QueryVariance> queries(static_cast<size_t>(run.count), basis.mean);
+    if (run.attribute_class == attribute_class) queries.front() = basis.levels[level].mean;
+    return std::vector<std::vector<double>>{TakeCoefficients(queries)};
+  };
+  return BuildMatrix(tables, mechanisms, choices_of, TablesWith{attribute_class});
+}
+
+VarianceMatrix LevelPeakMatrix(const MultisetTable& tables, const MultisetTable& mechanisms,
+                               const std::vector<ResidualBasis>& basis_of_class,
+                               int attribute_class, size_t level) {
+  const auto choices_of = [&](const ClassRun& run) {
+    const ResidualBasis& basis = basis_of_class[static_cast<size_t>(run.attribute_class)];
+    if (run.attribute_class != attribute_class) return PeakChoices(basis.peaks, run.count);
+    return PeakChoices(basis.peaks, run.count, &basis.levels[level].peaks);
+  };
+  return BuildMatrix(tables, mechanisms, choices_of, TablesWith{attribute_class});
 }
 
 void Multiply(const VarianceMatrix& matrix, std::span<const double> noise_variance,

@@ -22,15 +22,29 @@ struct VarianceMatrix {
   int64_t num_rows() const { return static_cast<int64_t>(row_begin.size()) - 1; }
 };
 
+// How the answers of a table count: alike, as they are reported, or as WeighAnswers says, as an
+// objective sees them.
+enum class AnswerCounting { kAlike, kWeighted };
+
 // One row a workload orbit: the mean variance of its cells.
 VarianceMatrix MeanVarianceMatrix(const MultisetTable& tables, const MultisetTable& mechanisms,
-                                  const std::vector<ResidualBasis>& basis_of_class);
+                                  const std::vector<ResidualBasis>& basis_of_class,
+                                  AnswerCounting counting);
 
 // Rows for every cell that can have the largest variance of its table, one a combination of peaks;
 // with a tolerance, only those of each basis's ThinHull.
 VarianceMatrix PeakVarianceMatrix(const MultisetTable& tables, const MultisetTable& mechanisms,
                                   const std::vector<ResidualBasis>& basis_of_class,
-                                  double tolerance = 0);
+                                  AnswerCounting counting, double tolerance = 0);
+
+// The same for the answers of one level of one attribute of a class, all answers of all others
+// counting alike. Only tables with the class have rows.
+VarianceMatrix LevelMeanMatrix(const MultisetTable& tables, const MultisetTable& mechanisms,
+                               const std::vector<ResidualBasis>& basis_of_class,
+                               int attribute_class, size_t level);
+VarianceMatrix LevelPeakMatrix(const MultisetTable& tables, const MultisetTable& mechanisms,
+                               const std::vector<ResidualBasis>& basis_of_class,
+                               int attribute_class, size_t level);
 
 // result[j] = variance of row j.
 void Multiply(const VarianceMatrix& matrix, std::span<const double> noise_variance,
