@@ -26,7 +26,7 @@ VectorXd Accelerator::Next(const VectorXd& point, const VectorXd& step, double m
     plain_ = point + step;
     return Accelerated(point, step);
   }
-  RESIDUA_CHECK(plain_.size() > 0);
+  if (plain_.size() == 0) Fail(ErrorKind::kRefused, "the first step is not finite");
   points_.clear();
   steps_.clear();
   least_merit_ = 0;

@@ -12,6 +12,7 @@ class Accelerator {
   // From `point`, where the plain step is `step` and the aim `merit`, which is positive, and larger
   // where better. If the merit fell, or a step is not finite, the accelerated step before went too
   // far: everything is forgotten, and the plain step from the point before is taken instead.
+  // Error{kRefused} if the first step is not finite.
   Eigen::VectorXd Next(const Eigen::VectorXd& point, const Eigen::VectorXd& step, double merit);
 
  private:

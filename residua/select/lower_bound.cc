@@ -430,9 +430,7 @@ class BoundSearch {
   std::unique_ptr<SymmetricBlocks> blocks_;
 };
 
-}  // namespace
-
-double LeastLossBound(const Domain& domain, const Workload& workload, const Objective& objective) {
+double ProvenBound(const Domain& domain, const Workload& workload, const Objective& objective) {
   CheckWorkload(domain, workload);
   if (WeightOutOfRange(workload) != nullptr) return 0;
   bool any_weights = false;  // of answers, other than equal ones
@@ -460,6 +458,18 @@ double LeastLossBound(const Domain& domain, const Workload& workload, const Obje
     bound = std::max(bound, DenseMaxVarianceBound(domain, workload, objective));
   }
   return bound > 0 && std::isfinite(bound) ? bound : 0;
+}
+
+}  // namespace
+
+double LeastLossBound(const Domain& domain, const Workload& workload, const Objective& objective) {
+  try {
+    return ProvenBound(domain, workload, objective);
+  } catch (const Error& error) {
+    // Queries that doubles cannot tell apart.
+    if (error.kind() != ErrorKind::kRefused) throw;
+  }
+  return 0;
 }
 
 std::optional<PlanCertificate> CertifyPlan(const Plan& plan) {
