@@ -1,5 +1,6 @@
 #include "residua/basis/accelerator.h"
 
+#include "residua/base/error.h"
 #include "residua/basis/dense_products.h"
 #include "residua/basis/triangular_factors.h"
 
@@ -14,10 +15,25 @@ using Eigen::VectorXd;
 constexpr size_t kMemory = 6;
 // No logarithm moves further than this in one step.
 constexpr double kLongestStep = 2;
+// A merit that fell by no more than this, relatively, did not fall.
+constexpr double kMeritRounding = 1e-12;
 
 }  // namespace
 
-VectorXd Accelerator::Next(const VectorXd& point, const VectorXd& step) {
+VectorXd Accelerator::Next(const VectorXd& point, const VectorXd& step, double merit) {
+  if (merit >= least_merit_ && step.allFinite()) {
+    least_merit_ = merit * (1 - kMeritRounding);
+    plain_ = point + step;
+    return Accelerated(point, step);
+  }
+  if (plain_.size() == 0) Fail(ErrorKind::kRefused, "the first step is not finite");
+  points_.clear();
+  steps_.clear();
+  least_merit_ = 0;
+  return plain_;
+}
+
+VectorXd Accelerator::Accelerated(const VectorXd& point, const VectorXd& step) {
   points_.push_back(point);
   steps_.push_back(step);
   if (points_.size() > kMemory) points_.pop_front(), steps_.pop_front();

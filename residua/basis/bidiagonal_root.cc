@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace residua {
@@ -11,6 +12,9 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using RowMajorMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+// For each cell, in units of a double's epsilon: docs/lower_bound.md counts 15.
+constexpr double kRoundingsPerCell = 16;
 
 }  // namespace
 
@@ -34,6 +38,9 @@ BidiagonalRoot::BidiagonalRoot(VectorXd pivots, VectorXd below, VectorXd update,
   }
   if (update_.size() > 0 && factor_ < 0) most -= factor_ * update_.squaredNorm();
   terms_ = RootTerms(least, most);
+  relative_error_ = kRootTolerance + (kRoundingsPerCell * static_cast<double>(n) +
+                                      static_cast<double>(terms_.size())) *
+                                         std::numeric_limits<double>::epsilon();
 }
 
 void BidiagonalRoot::Factor(double shift, Factors* factors) const {

@@ -21,13 +21,14 @@ class MatrixRoot {
   // No eigenvalue of A is above the one, nor of A^-1 above the other.
   virtual double most() const = 0;
   virtual double most_inverse() const = 0;
-  // By how much an entry of what is computed of A^1/2 may be wrong, relatively. No entry is
-  // negative, so that A^1/2 x is wrong by at most that part of A^1/2 |x|.
+  // No entry of A^1/2 is negative. What is computed of A^1/2 x is wrong by at most this part of
+  // A^1/2 |x|, in norm, and its trace by at most this part of it (docs/lower_bound.md).
   virtual double relative_error() const = 0;
 };
 
-// Of the rational function, relative.
-inline constexpr double kRootTolerance = 1e-14;
+// How far sum_k weight_k / (x + shift_k) may be from x^-1/2, relatively: 1e-14 because there are
+// finitely many terms, the rest for the rounding of each.
+inline constexpr double kRootTolerance = 1e-12;
 
 struct RootTerm {
   double shift;

@@ -6,7 +6,6 @@
 #include <limits>
 #include <utility>
 
-#include "residua/base/error.h"
 #include "residua/base/portable_math.h"
 #include "residua/base/stop.h"
 #include "residua/basis/accelerator.h"
@@ -335,9 +334,6 @@ Strategy StrategySolver::Solve(double trade_off, double tolerance, int max_itera
   Evaluation at;
   Evaluation best;
   double best_gap = std::numeric_limits<double>::infinity();
-  double least_bound = 0;  // of the last point that was kept: the dual must not fall
-  VectorXd kept_point;
-  VectorXd kept_step;
   VectorXd best_point;
   VectorXd best_weight;
   int iteration = 1;
@@ -365,19 +361,7 @@ Strategy StrategySolver::Solve(double trade_off, double tolerance, int max_itera
       best = at;
     }
     if (best_gap <= tolerance || iteration >= max_iterations) break;
-    VectorXd next;
-    RESIDUA_CHECK(step.allFinite() || kept_step.size() > 0);
-    if (at.lower_bound >= least_bound * (1 - 1e-12) && step.allFinite()) {
-      least_bound = at.lower_bound;
-      kept_point = point;
-      kept_step = step;
-      next = accelerator.Next(point, step);
-    } else {
-      // The accelerated step went too far: the plain one never does.
-      accelerator.Forget();
-      next = kept_point + kept_step;
-      least_bound = 0;
-    }
+    const VectorXd next = accelerator.Next(point, step, at.lower_bound);
     log_lambda_ = next.head(num_cells);
     log_lambda_ = (log_lambda_.array() - log_lambda_.maxCoeff()).max(kLeastLogMultiplier);
     if (max) {

@@ -210,10 +210,7 @@ Strategy TreeSolver::Solve(double trade_off, double tolerance, int max_iteration
   Evaluation best;
   VectorXd best_logit;
   VectorXd best_weight;
-  VectorXd kept_point;
-  VectorXd kept_step;
   double best_gap = std::numeric_limits<double>::infinity();
-  double least = best_gap;
   int iteration = 1;
   for (;; ++iteration) {
     CheckNotStopped(stop_);
@@ -246,16 +243,8 @@ Strategy TreeSolver::Solve(double trade_off, double tolerance, int max_iteration
                     kWeightStep * (importance_.array() * at.variance.array() / mean).log();
       log_weight_ = (log_weight_.array() - log_weight_.maxCoeff()).max(kLeastLogWeight);
       logit_ += step;
-    } else if (at.objective <= least * (1 + 1e-12)) {
-      least = at.objective;
-      kept_point = logit_;
-      kept_step = step;
-      logit_ = accelerator.Next(logit_, step);
     } else {
-      // The accelerated step went too far.
-      accelerator.Forget();
-      logit_ = kept_point + kept_step;
-      least = std::numeric_limits<double>::infinity();
+      logit_ = accelerator.Next(logit_, step, 1 / at.objective);
     }
     logit_ = logit_.cwiseMax(-kMostLogit).cwiseMin(kMostLogit);
   }

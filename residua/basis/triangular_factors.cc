@@ -12,7 +12,9 @@ using Eigen::VectorXd;
 
 MatrixXd CholeskyFactorOf(const MatrixXd& symmetric) {
   const Eigen::LLT<MatrixXd> cholesky(symmetric);
-  RESIDUA_CHECK(cholesky.info() == Eigen::Success);
+  if (cholesky.info() != Eigen::Success) {
+    Fail(ErrorKind::kRefused, "a matrix is not positive definite in double precision");
+  }
   return cholesky.matrixL();
 }
 

@@ -7,8 +7,8 @@ namespace residua {
 // The triangular factorisations that several files need, compiled once: Eigen takes seconds to
 // compile each.
 
-// The lower triangular L with positive diagonal and `symmetric` = L L^T. An internal error if there
-// is none.
+// The lower triangular L with positive diagonal and `symmetric` = L L^T. Error{kRefused} if there
+// is none, as far as doubles can tell.
 Eigen::MatrixXd CholeskyFactorOf(const Eigen::MatrixXd& symmetric);
 // L x = b and L^T x = b; of L only the lower triangle is read.
 Eigen::VectorXd SolveLower(const Eigen::MatrixXd& lower, const Eigen::VectorXd& b);

@@ -22,6 +22,8 @@ constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr double kErrorFactor = 16;
 // A split with a larger margin gives up a direction instead.
 constexpr double kMostMargin = 1e-7;
+// The same where nothing is dense: margins grow with the cells, and a direction is worth 1e-4.
+constexpr double kMostSparseMargin = 2e-5;
 // Steps towards a direction that is known by its image; each gains digits.
 constexpr int kRefinements = 4;
 // A direction that is this near to those before it is made of rounding errors.
@@ -212,8 +214,9 @@ AttributeSplit SplitOfCells(const MatrixRoot& root, const VectorXd& lambda, doub
     if (left.norm() <= root.relative_error() * second.norm()) break;
   }
   // How far the first direction may be from O^T e_1.
-  const double error = kErrorFactor * static_cast<double>(n) * kEpsilon;
-  const double left_error = root.relative_error() * root.Apply(first.cwiseAbs()).norm();
+  const double error = kErrorFactor * static_cast<double>(n) * kEpsilon + root.relative_error();
+  const double left_error = root.relative_error() * root.Apply(first.cwiseAbs()).norm() +
+                            static_cast<double>(n) * kEpsilon * second.norm();
   const double off = (left.norm() + left_error) * std::sqrt(root.most_inverse()) + error;
   MatrixXd all(n, kMaxActive);
   all << first, second, root.Apply(second);
@@ -232,7 +235,7 @@ AttributeSplit SplitOfCells(const MatrixRoot& root, const VectorXd& lambda, doub
     split.query_margin = error;
     const double least = EigenvaluesOf((block + block.transpose()) / 2).minCoeff();
     split.margin = 8 * off * norm / least;
-    if (!(split.margin <= kMostMargin) && most > 1) continue;
+    if (!(split.margin <= kMostSparseMargin) && most > 1) continue;
     split.rest = std::max(
         0.0, trace * (1 - error) - block.trace() - 4 * static_cast<double>(most) * off * norm);
     if (block.rows() == 1) {

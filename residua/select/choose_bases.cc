@@ -59,6 +59,23 @@ constexpr int kBitsForBases = 96;
 
 double Logit(double share) { return PortableLog(share / (1 - share)); }
 
+// Runs `work` on the attribute's matrices, which are positive definite but for the rounding of
+// queries that nearly depend on one another.
+template <typename Work>
+auto ToldApart(const Attribute& attribute, const Work& work) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kRefused || attribute.queries != QueryKind::kCustom) throw;
+  }
+  Fail(
+      ErrorKind::kBadInput,
+      "the queries of attribute '{}' nearly depend on one another, or their entries differ too "
+      "much in size, so that no basis can tell them apart; write the entries with fewer digits and "
+      "of like size, or leave a query out",
+      attribute.name);
+}
+
 // Attributes with the same queries that share a basis.
 struct BasisType {
   const Attribute* attribute = nullptr;
@@ -77,7 +94,8 @@ struct BasisType {
   }
   Strategy Solve(double at, double tolerance, int max_iterations, bool with_gram) const {
     if (tree_solver != nullptr) return tree_solver->Solve(at, tolerance, max_iterations);
-    return solver->Solve(at, tolerance, max_iterations, with_gram);
+    return ToldApart(*attribute,
+                     [&] { return solver->Solve(at, tolerance, max_iterations, with_gram); });
   }
 };
 
@@ -137,10 +155,13 @@ std::vector<BasisType> GroupTypes(const BasisProblem& problem) {
     type.space = type.tree != nullptr ? std::make_shared<QuerySpace>(attribute, *type.tree)
                                       : std::make_shared<QuerySpace>(attribute);
     if (attribute.strategy.num_rows > 0) {
-      const SplitStrategy split = SplitUserStrategy(*type.space, attribute);
-      type.factor = FactorBasis(split.gram, split.constant);
+      type.factor = ToldApart(attribute, [&] {
+        const SplitStrategy split = SplitUserStrategy(*type.space, attribute);
+        return FactorBasis(split.gram, split.constant);
+      });
     } else {
-      type.solver = MakeSolver(problem, attribute, *type.space);
+      type.solver =
+          ToldApart(attribute, [&] { return MakeSolver(problem, attribute, *type.space); });
     }
     types.push_back(std::move(type));
   }
@@ -190,7 +211,7 @@ ResidualBasis Draft(const BasisType& type, const Strategy& strategy) {
 // What is chosen, in integers of that scale. None if they are too coarse for queries that nearly
 // depend on one another, and finer ones can be had.
 std::optional<ResidualBasis> RoundedTo(int scale_bits, const BasisType& type) {
-  try {
+  const auto rounded = [&] {
     if (type.tree_solver != nullptr) {
       return BasisFromTree(*type.attribute, RoundTree(type.tree, type.on_tree, scale_bits));
     }
@@ -200,14 +221,14 @@ std::optional<ResidualBasis> RoundedTo(int scale_bits, const BasisType& type) {
     }
     return BasisFromMatrix(*type.attribute,
                            RoundBasis(*type.space, type.factor, std::ldexp(1, scale_bits)));
+  };
+  if (scale_bits >= kMostScaleBits) return ToldApart(*type.attribute, rounded);
+  try {
+    return rounded();
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kRefused) throw;
   }
-  if (scale_bits < kMostScaleBits) return {};
-  Fail(ErrorKind::kBadInput,
-       "the queries of attribute '{}' nearly depend on one another, so that no basis can tell them "
-       "apart; write their entries with fewer digits, or leave one out",
-       type.attribute->name);
+  return {};
 }
 
 int CountOf(std::span<const int> orbit, int attribute_class) {
@@ -290,7 +311,9 @@ class Search {
                      type.is_large() ? kLargeIterations : kFinalIterations, true);
       Put(type, Draft(type, strategy));
       type.on_tree = type.tree_solver != nullptr ? strategy.tree_scale : strategy.left_over;
-      if (type.tree_solver == nullptr) type.factor = FactorBasis(strategy.gram, strategy.constant);
+      if (type.tree_solver != nullptr) continue;
+      type.factor =
+          ToldApart(*type.attribute, [&] { return FactorBasis(strategy.gram, strategy.constant); });
     }
     return Rounded();
   }

@@ -29,7 +29,7 @@ constexpr double kMostDenseWork = 3e9;
 constexpr double kLeastDenseSteps = 10;
 constexpr double kMostDenseSteps = 200;
 constexpr double kDenseTolerance = 1e-3;
-// The fixed point's own step of the queries' weights, drawn out: half as many steps are needed.
+// The fixed point's own step of the queries' weights, made longer: half as many steps are needed.
 constexpr double kQueryExponent = 1.8;
 // Beyond, listing the tables may take long.
 constexpr int kMostAttributes = 16;

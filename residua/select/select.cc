@@ -327,6 +327,11 @@ Plan Select(const SelectRequest& request) {
   if (target == nullptr) {
     Plan plan = Finish(request, problem, solution, std::get<Budget>(request.target), 0);
     plan.loss = EvaluateLoss(rows, NoiseVariances(plan));
+    if (!(plan.loss > 0) || !std::isfinite(plan.loss)) {
+      Fail(ErrorKind::kBadInput,
+           "the loss of the plan cannot be computed in double precision; give custom queries "
+           "entries of like size");
+    }
     IncludeTotal(solution, plan.budget.pcost, plan.loss, &plan);
     return plan;
   }

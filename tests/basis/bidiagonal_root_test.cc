@@ -53,6 +53,71 @@ TEST(BidiagonalRootTest, IsTheRootOfTheDenseMatrix) {
   }
 }
 
+// Summed in long double, so that only the terms themselves are wrong.
+TEST(BidiagonalRootTest, TermsAreRightToTheirTolerance) {
+  for (const double decades : {0.0, 0.1, 1.0, 6.0, 15.0, 30.0, 150.0}) {
+    for (const double least : {1.0, 3.7e-3, 1e-60}) {
+      const double most = least * std::pow(10, decades);
+      const std::vector<RootTerm> terms = RootTerms(least, most);
+      for (int k = 0; k <= 100; ++k) {
+        const long double x = least * std::pow(10.0L, decades * k / 100.0L);
+        long double sum = 0;
+        for (const RootTerm& term : terms) sum += term.weight / (x + term.shift);
+        EXPECT_NEAR(static_cast<double>(sum * std::sqrt(x)), 1, kRootTolerance / 4)
+            << decades << " " << least << " " << k;
+      }
+    }
+  }
+}
+
+// Against the same recurrences in long double: what is stated holds, cells spread over decades.
+TEST(BidiagonalRootTest, ErrsByLessThanItSays) {
+  std::mt19937 random(4);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  for (const Index n : {2, 50, 1000}) {
+    for (const double decades : {0.0, 4.0, 14.0}) {
+      VectorXd pivots(n);
+      VectorXd below(n - 1);
+      for (double& pivot : pivots) pivot = std::pow(10, decades * uniform(random));
+      for (double& entry : below) entry = -std::pow(10, decades / 4 * (uniform(random) - 0.5));
+      // The trace of the inverse of L diag(pivots) L^T, whose entries are positive.
+      double trace = 0;
+      double column = 0;
+      for (Index k = n - 1; k >= 0; --k) {
+        column = 1 / pivots(k) + (k + 1 < n ? below(k) * below(k) * column : 0);
+        trace += column;
+      }
+      const BidiagonalRoot root(pivots, below, {}, 0, trace * (1 + 1e-9));
+      using Wide = Eigen::Matrix<long double, Eigen::Dynamic, 1>;
+      VectorXd x(n);
+      for (double& entry : x) entry = uniform(random);
+      Wide product = Wide::Zero(n);
+      for (const RootTerm& term : RootTerms(1 / (trace * (1 + 1e-9)), root.most_inverse())) {
+        Wide pivot(n);
+        Wide factor(n);
+        long double rest = term.shift;
+        for (Index k = 0; k < n; ++k) {
+          pivot(k) = rest + pivots(k);
+          if (k + 1 == n) break;
+          factor(k) = pivots(k) * static_cast<long double>(below(k)) / pivot(k);
+          rest = factor(k) * below(k) * rest + term.shift;
+        }
+        Wide solved = x.cast<long double>();
+        for (Index k = 1; k < n; ++k) solved(k) -= factor(k - 1) * solved(k - 1);
+        solved.array() /= pivot.array();
+        for (Index k = n - 1; k > 0; --k) solved(k - 1) -= factor(k - 1) * solved(k);
+        product += static_cast<long double>(term.weight) * solved;
+      }
+      const VectorXd computed = root.Apply(x);
+      for (Index k = 0; k < n; ++k) {
+        EXPECT_NEAR(computed(k) / static_cast<double>(product(k)), 1,
+                    root.relative_error() - kRootTolerance + 1e-15)
+            << n << " " << decades << " " << k;
+      }
+    }
+  }
+}
+
 // Squared, it is the matrix of range queries, whose inverse is the second difference.
 TEST(BidiagonalRootTest, HoldsForThousandsOfCells) {
   const Index n = 1500;

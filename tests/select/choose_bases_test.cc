@@ -13,6 +13,7 @@
 #include "residua/text/workload_text.h"
 #include "tests/oracle/dense_mechanism.h"
 #include "tests/oracle/optimal_mechanism.h"
+#include "tests/select/every_cell.h"
 
 namespace residua {
 namespace {
@@ -52,13 +53,6 @@ std::vector<Domain> SmallDomains() {
   return {ParseDomain("6:prefix,6:prefix"),  ParseDomain("5:range,4:prefix"),
           ParseDomain("4:prefix*3"),         ParseDomain("3,5:range,2"),
           WithAttribute("4:prefix", Tree()), WithAttribute("3,3:range", Custom(4, 6, 4))};
-}
-
-// As the dense oracles have it: every cell counts alike.
-Objective EveryCell(const std::string& text) {
-  Objective objective = ParseObjective(text);
-  if (objective.kind != Objective::Kind::kMaxVariance) objective.weighting = Weighting::kCells;
-  return objective;
 }
 
 SelectRequest Request(const Domain& domain, const Workload& workload,
@@ -115,22 +109,6 @@ TEST(ChooseBasesTest, CostsAndCovariancesAgreeWithDenseMatrices) {
       }
     }
   }
-}
-
-// All queries of the workload, stacked.
-Eigen::MatrixXd StackQueries(const Plan& plan) {
-  std::vector<Eigen::MatrixXd> queries;
-  for (const Attribute& attribute : plan.domain.attributes()) {
-    queries.push_back(oracle::DenseQueries(attribute));
-  }
-  Eigen::MatrixXd stacked;
-  for (const AttributeSet& set : oracle::AllMarginals(plan)) {
-    const Eigen::MatrixXd table = oracle::KroneckerOver(plan.domain, set, queries);
-    Eigen::MatrixXd longer(stacked.rows() + table.rows(), table.cols());
-    if (stacked.size() > 0) longer << stacked, table;
-    stacked = stacked.size() > 0 ? longer : table;
-  }
-  return stacked;
 }
 
 TEST(ChooseBasesTest, WithinHalfAPercentOfEveryMatrixMechanismAndNeverBelow) {
