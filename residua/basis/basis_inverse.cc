@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "residua/base/error.h"
+#include "residua/basis/convolution/convolution_inverse.h"
+#include "residua/basis/convolution/convolution_matrix.h"
 #include "residua/basis/tree_inverse.h"
 
 namespace residua {
@@ -16,16 +18,25 @@ Eigen::MatrixXd CumulativeRows(const Eigen::MatrixXd& matrix) {
   return sums;
 }
 
+// What the basis says of them.
+void PutVariances(std::vector<QueryVariance> points, ResidualBasis* basis) {
+  for (const QueryVariance& point : points) {
+    basis->mean.residual += point.residual / static_cast<double>(points.size());
+    basis->mean.constant += point.constant / static_cast<double>(points.size());
+  }
+  basis->peaks = UpperRightHull(std::move(points));
+}
+
 }  // namespace
 
 BasisInverse::BasisInverse(Eigen::VectorXd z, Eigen::MatrixXd p)
     : constant(std::move(z)), residual(std::move(p)), cumulative(CumulativeRows(residual)) {}
 
-BasisInverse::BasisInverse(std::shared_ptr<const TreeInverse> of_tree)
-    : constant(of_tree->Constant()), tree(std::move(of_tree)) {}
+BasisInverse::BasisInverse(std::shared_ptr<const StructuredInverse> inverse)
+    : constant(inverse->Constant()), structured(std::move(inverse)) {}
 
 Eigen::VectorXd BasisInverse::RowWeights(const Eigen::VectorXd& query) const {
-  if (tree != nullptr) return tree->RowWeights(query);
+  if (structured != nullptr) return structured->RowWeights(query);
   return residual.transpose() * query;
 }
 
@@ -39,18 +50,41 @@ ResidualBasis BasisFromTree(const Attribute& attribute, TreeMatrix matrix) {
   basis.squared_sensitivity = SquaredSensitivity(matrix);
   basis.variance_factor = 1;
   basis.privacy_cost = basis.squared_sensitivity.get_d();
-  std::vector<QueryVariance> points = tree->Variances(queries);
-  for (const QueryVariance& point : points) {
-    basis.mean.residual += point.residual / static_cast<double>(points.size());
-    basis.mean.constant += point.constant / static_cast<double>(points.size());
-  }
-  basis.peaks = UpperRightHull(std::move(points));
+  PutVariances(tree->Variances(queries), &basis);
   basis.inverse = std::make_shared<BasisInverse>(std::move(tree));
   basis.matrix = std::move(matrix);
   return basis;
 }
 
+ResidualBasis BasisFromConvolution(const Attribute& attribute, ConvolutionMatrix matrix) {
+  if (!CanUseConvolution(attribute)) {
+    Fail(ErrorKind::kRefused,
+         "the basis of attribute '{}' is one for prefix sums and ranges, which it does not have",
+         attribute.name);
+  }
+  CheckConvolution(attribute, matrix);
+  const QueryMatrix queries(attribute);
+  auto inverse = std::make_shared<const ConvolutionInverse>(attribute, matrix);
+  ResidualBasis basis;
+  basis.size = attribute.size;
+  basis.num_answers = queries.num_answers();
+  basis.squared_sensitivity = SquaredSensitivity(matrix);
+  basis.variance_factor = 1;
+  basis.privacy_cost = basis.squared_sensitivity.get_d();
+  if (attribute.queries == QueryKind::kRange) {
+    inverse->SummariseRanges(&basis.mean, &basis.peaks);
+  } else {
+    PutVariances(inverse->Variances(queries), &basis);
+  }
+  basis.inverse = std::make_shared<BasisInverse>(std::move(inverse));
+  basis.matrix = std::move(matrix);
+  return basis;
+}
+
 ResidualBasis BasisFrom(const Attribute& attribute, const ResidualMatrix& matrix) {
+  if (const auto* convolution = std::get_if<ConvolutionMatrix>(&matrix)) {
+    return BasisFromConvolution(attribute, *convolution);
+  }
   if (const auto* tree = std::get_if<TreeMatrix>(&matrix)) return BasisFromTree(attribute, *tree);
   return BasisFromMatrix(attribute, std::get<IntegerMatrix>(matrix));
 }
