@@ -16,6 +16,7 @@
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
 #include "residua/basis/basis_inverse.h"
+#include "residua/basis/convolution/convolution_matrix.h"
 #include "residua/basis/tree_matrix.h"
 #include "residua/files/file.h"
 #include "residua/files/plan_file.h"
@@ -222,6 +223,9 @@ const ResidualBasis& BasisOf(const Plan& plan, int attribute) {
 std::vector<int64_t> EntriesOf(const ResidualBasis& basis) {
   if (const auto* matrix = std::get_if<IntegerMatrix>(&basis.matrix)) return matrix->entries;
   if (const auto* tree = std::get_if<TreeMatrix>(&basis.matrix)) return Expanded(*tree).entries;
+  if (const auto* convolution = std::get_if<ConvolutionMatrix>(&basis.matrix)) {
+    return Expanded(*convolution).entries;
+  }
   const auto n = static_cast<size_t>(basis.size);
   std::vector<int64_t> entries(n * n, -1);
   for (size_t k = 0; k < n; ++k) entries[k * (n + 1)] = basis.size - 1;
@@ -246,7 +250,7 @@ std::pair<Eigen::MatrixXd, Eigen::MatrixXd> CovariancesOf(const ResidualBasis& b
     return {queries * queries.transpose() - share * products, share * share * products};
   }
   Eigen::MatrixXd spread(queries.rows(), NumResidualRows(basis));
-  if (basis.inverse->tree == nullptr) {
+  if (basis.inverse->structured == nullptr) {
     spread = queries * basis.inverse->residual;
   } else {
     for (Eigen::Index q = 0; q < queries.rows(); ++q) {

@@ -95,6 +95,13 @@ Integer ToInteger(int64_t value) {
          Integer(static_cast<unsigned long>(value & 0xffffffff));
 }
 
+Integer WideToInteger(UInt128 value) {
+  const auto bits_from = [&](int bit) {
+    return ToInteger(static_cast<int64_t>((value >> bit) & 0x7fffffffffffffff));
+  };
+  return (((bits_from(126) << 63) + bits_from(63)) << 63) + bits_from(0);
+}
+
 Rational ParseRational(std::string_view text, std::string_view what) {
   std::string_view rest = text;
   const bool negative = !rest.empty() && rest.front() == '-';

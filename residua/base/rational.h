@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "residua/base/int128.h"
+
 namespace residua {
 
 // Exact numbers. Every number that a privacy guarantee depends on is one of these, never a double.
@@ -14,6 +16,7 @@ using Rational = mpq_class;
 
 // GMP takes a long, which has 32 bits on some platforms.
 Integer ToInteger(int64_t value);
+Integer WideToInteger(UInt128 value);
 
 // Reads "3", "-2", "1/3", "0.1", "2.5e-3" exactly. `what` names the value in the error message.
 Rational ParseRational(std::string_view text, std::string_view what);

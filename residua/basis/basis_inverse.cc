@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "residua/base/error.h"
+#include "residua/basis/convolution/convolution_inverse.h"
+#include "residua/basis/convolution/convolution_matrix.h"
 #include "residua/basis/tree_inverse.h"
 
 namespace residua {
@@ -21,11 +23,11 @@ Eigen::MatrixXd CumulativeRows(const Eigen::MatrixXd& matrix) {
 BasisInverse::BasisInverse(Eigen::VectorXd z, Eigen::MatrixXd p)
     : constant(std::move(z)), residual(std::move(p)), cumulative(CumulativeRows(residual)) {}
 
-BasisInverse::BasisInverse(std::shared_ptr<const TreeInverse> of_tree)
-    : constant(of_tree->Constant()), tree(std::move(of_tree)) {}
+BasisInverse::BasisInverse(std::shared_ptr<const StructuredInverse> inverse)
+    : constant(inverse->Constant()), structured(std::move(inverse)) {}
 
 Eigen::VectorXd BasisInverse::RowWeights(const Eigen::VectorXd& query) const {
-  if (tree != nullptr) return tree->RowWeights(query);
+  if (structured != nullptr) return structured->RowWeights(query);
   return residual.transpose() * query;
 }
 
@@ -44,7 +46,37 @@ ResidualBasis BasisFromTree(const Attribute& attribute, TreeMatrix matrix) {
   return basis;
 }
 
+ResidualBasis BasisFromConvolution(const Attribute& attribute, ConvolutionMatrix matrix) {
+  if (!CanUseConvolution(attribute)) {
+    Fail(ErrorKind::kRefused,
+         "the basis of attribute '{}' is one for prefix sums and ranges, which it does not have",
+         attribute.name);
+  }
+  CheckConvolution(attribute, matrix);
+  const QueryMatrix queries(attribute);
+  auto inverse = std::make_shared<const ConvolutionInverse>(attribute, matrix);
+  ResidualBasis basis;
+  basis.size = attribute.size;
+  basis.num_answers = queries.num_answers();
+  basis.squared_sensitivity = SquaredSensitivity(matrix);
+  basis.variance_factor = 1;
+  basis.privacy_cost = basis.squared_sensitivity.get_d();
+  if (attribute.queries == QueryKind::kRange) {
+    inverse->SummariseRanges(&basis.mean, &basis.peaks);
+    basis.weighted_mean = basis.mean;
+    basis.weighted_peaks = basis.peaks;
+  } else {
+    SetVariances(attribute, inverse->Variances(queries), &basis);
+  }
+  basis.inverse = std::make_shared<BasisInverse>(std::move(inverse));
+  basis.matrix = std::move(matrix);
+  return basis;
+}
+
 ResidualBasis BasisFrom(const Attribute& attribute, const ResidualMatrix& matrix) {
+  if (const auto* convolution = std::get_if<ConvolutionMatrix>(&matrix)) {
+    return BasisFromConvolution(attribute, *convolution);
+  }
   if (const auto* tree = std::get_if<TreeMatrix>(&matrix)) return BasisFromTree(attribute, *tree);
   return BasisFromMatrix(attribute, std::get<IntegerMatrix>(matrix));
 }

@@ -7,20 +7,20 @@
 
 namespace residua {
 
-class TreeInverse;  // basis/tree_inverse.h
+class StructuredInverse;  // basis/structured_inverse.h
 
 // How answers come from what a basis measures: [z | P] = [`constant` | `residual`] of a
 // ResidualBasis with an IntegerMatrix. `cumulative` has the sums of the first k rows of `residual`,
 // a row for each k of 0..n, so that P^T w of a range w is a difference of two rows.
-// With a TreeMatrix, `tree` stands for P, and both matrices are empty.
+// With a TreeMatrix or a ConvolutionMatrix, `structured` stands for P, and both matrices are empty.
 struct BasisInverse {
   BasisInverse(Eigen::VectorXd constant, Eigen::MatrixXd residual);
-  explicit BasisInverse(std::shared_ptr<const TreeInverse> tree);
+  explicit BasisInverse(std::shared_ptr<const StructuredInverse> structured);
 
   Eigen::VectorXd constant;
   Eigen::MatrixXd residual;
   Eigen::MatrixXd cumulative;
-  std::shared_ptr<const TreeInverse> tree = nullptr;
+  std::shared_ptr<const StructuredInverse> structured = nullptr;
 
   // P^T q.
   Eigen::VectorXd RowWeights(const Eigen::VectorXd& query) const;

@@ -153,12 +153,17 @@ void CheckQueries(const Attribute& attribute) {
     }
     return;
   }
-  if (attribute.size > kMaxBasisCells) {
-    Fail(
-        ErrorKind::kTooLarge,
-        "attribute '{}' has {} cells; queries other than identity and hierarchy are planned for at "
-        "most {}: use coarser cells, or a hierarchy of them",
-        attribute.name, attribute.size, kMaxBasisCells);
+  const bool is_prefix = attribute.queries == QueryKind::kPrefix;
+  const bool is_range = attribute.queries == QueryKind::kRange;
+  const int64_t most = is_prefix ? kMaxPrefixCells : is_range ? kMaxRangeCells : kMaxBasisCells;
+  if (attribute.size > most) {
+    Fail(ErrorKind::kTooLarge,
+         "attribute '{}' has {} cells; {} are planned for at most {}: use coarser cells, or {}",
+         attribute.name, attribute.size,
+         is_prefix  ? "prefix sums"
+         : is_range ? "all ranges"
+                    : "custom queries",
+         most, is_range ? "prefix sums, whose differences are the ranges" : "a hierarchy of them");
   }
   if (attribute.queries != QueryKind::kCustom) return;
   CheckMatrix(attribute, attribute.custom, "query");

@@ -44,7 +44,8 @@ struct LevelVariance {
 // Where the attribute's queries do not tell all cells apart, the matrix has fewer rows and [z | P]
 // is a right inverse with W = W (z 1^T + P matrix). With a SubtractionMatrix there is none: z =
 // 1/n, and P applied to what Sub would give is (1/n)(I - 1 1^T / n) applied to what H gives.
-// With a TreeMatrix, Sub = matrix, Gamma = I, and I = z 1^T + P Sub is kept node by node.
+// With a TreeMatrix, Sub = matrix, Gamma = I, and I = z 1^T + P Sub is kept node by node. With a
+// ConvolutionMatrix too Sub = matrix and Gamma = I, and P is kept as another sequence.
 struct ResidualBasis {
   int64_t size = 0;  // number of cells
   double privacy_cost = 0;
@@ -84,6 +85,8 @@ ResidualBasis BasisFromMatrix(const Attribute& attribute, IntegerMatrix matrix,
 
 // The same for a tree of the attribute's groups.
 ResidualBasis BasisFromTree(const Attribute& attribute, TreeMatrix matrix);
+// The same for a convolution, of prefix sums or ranges.
+ResidualBasis BasisFromConvolution(const Attribute& attribute, ConvolutionMatrix matrix);
 // Of any kind that is not the identity's.
 ResidualBasis BasisFrom(const Attribute& attribute, const ResidualMatrix& matrix);
 

@@ -47,9 +47,21 @@ struct TreeMatrix {
   }
 };
 
+// For prefix sums and ranges of many cells, n of them: n - 1 rows of the first n - 1 cells,
+//   y_i = r_i sum over j <= i of c_{i-j} d_j x_j,
+// with r = `row_weights`, c = `kernel`, d = `column_weights`, n - 1 whole numbers each. The last
+// cell is in no row: it is the total less the others. Applied in O(n log n).
+struct ConvolutionMatrix {
+  std::vector<int64_t> row_weights;
+  std::vector<int64_t> kernel;
+  std::vector<int64_t> column_weights;
+  bool operator==(const ConvolutionMatrix&) const = default;
+};
+
 // What is applied along an attribute's axis of the counts before noise is added: the integer form
 // of its residual basis.
-using ResidualMatrix = std::variant<SubtractionMatrix, IntegerMatrix, TreeMatrix>;
+using ResidualMatrix =
+    std::variant<SubtractionMatrix, IntegerMatrix, TreeMatrix, ConvolutionMatrix>;
 
 // The number of integers that are measured along an attribute of `size` cells.
 int64_t NumRowsOf(const ResidualMatrix& matrix, int64_t size);

@@ -111,7 +111,7 @@ int64_t NumRowsOf(const ResidualMatrix& matrix, int64_t size) {
     }
     return num_rows;
   }
-  return size;
+  return std::holds_alternative<ConvolutionMatrix>(matrix) ? size - 1 : size;
 }
 
 void CheckTreeMatrix(const Attribute& attribute, const TreeMatrix& matrix) {

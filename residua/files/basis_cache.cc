@@ -71,6 +71,8 @@ std::vector<ResidualMatrix> FindBases(const std::filesystem::path& path,
         ResidualMatrix& matrix = matrices.at(static_cast<size_t>(i));
         if (item.contains("tree")) {
           matrix = TreeFromJson(item, request.domain[i]);
+        } else if (IsConvolution(item)) {
+          matrix = ConvolutionFromJson(item, request.domain[i]);
         } else {
           matrix = IntegerMatrix{WholeNumber<int64_t>(item.at("rows")),
                                  WholeNumber<int64_t>(item.at("columns")),
@@ -107,6 +109,8 @@ void KeepBases(const std::filesystem::path& path, const SelectRequest& request, 
       list.back()["rows"] = matrix->num_rows;
       list.back()["columns"] = matrix->num_columns;
       list.back()["entries"] = matrix->entries;
+    } else if (const auto* convolution = std::get_if<ConvolutionMatrix>(&basis.matrix)) {
+      PutConvolution(*convolution, &list.back());
     } else {
       PutTree(std::get<TreeMatrix>(basis.matrix), &list.back());
     }

@@ -140,6 +140,8 @@ Json BasesToJson(const Plan& plan) {
     list.push_back({{"classes", {c}}});
     if (const auto* matrix = std::get_if<IntegerMatrix>(&basis.matrix)) {
       list.back()["matrix"] = MatrixToJson(matrix->num_rows, matrix->num_columns, matrix->entries);
+    } else if (const auto* convolution = std::get_if<ConvolutionMatrix>(&basis.matrix)) {
+      PutConvolution(*convolution, &list.back());
     } else {
       PutTree(std::get<TreeMatrix>(basis.matrix), &list.back());
     }
@@ -163,8 +165,10 @@ std::vector<ResidualBasis> BasesFromJson(const Json& json, const Plan& plan, Inv
       const Attribute& other = plan.domain[plan.classes.members[static_cast<size_t>(c)].front()];
       if (!basis || !SameQueries(*attribute, other)) {
         attribute = &other;
-        if (item.contains("tree")) {
-          basis = BasisFromTree(other, TreeFromJson(item, other));
+        if (item.contains("tree") || IsConvolution(item)) {
+          basis = IsConvolution(item)
+                      ? BasisFromConvolution(other, ConvolutionFromJson(item, other))
+                      : BasisFromTree(other, TreeFromJson(item, other));
           bases[static_cast<size_t>(c)] = *basis;
           given[static_cast<size_t>(c)] = true;
           continue;

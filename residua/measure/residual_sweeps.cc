@@ -6,6 +6,7 @@
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
 #include "residua/base/vectorised.h"
+#include "residua/basis/convolution/convolution_matrix.h"
 #include "residua/basis/tree_matrix.h"
 
 namespace residua {
@@ -180,6 +181,22 @@ std::vector<Int128> ApplyTreeMatrix(const TreeMatrix& matrix, const AxisView& ax
                                     std::span<const Int128> values) {
   auto results = Zeros<Int128>(NumRowsOf(matrix, axis.size), axis);
   ApplyTree(matrix, axis, Unsigned(values.data()), Unsigned(results.data()));
+  return results;
+}
+
+std::vector<int64_t> ApplyConvolutionMatrix(const ConvolutionMatrix& matrix,
+                                            const ExactProduct& product, const AxisView& axis,
+                                            std::span<const int64_t> values) {
+  auto results = Zeros<int64_t>(axis.size - 1, axis);
+  ApplyConvolution(matrix, product, axis, Unsigned(values.data()), Unsigned(results.data()));
+  return results;
+}
+
+std::vector<Int128> ApplyConvolutionMatrix(const ConvolutionMatrix& matrix,
+                                           const ExactProduct& product, const AxisView& axis,
+                                           std::span<const Int128> values) {
+  auto results = Zeros<Int128>(axis.size - 1, axis);
+  ApplyConvolution(matrix, product, axis, Unsigned(values.data()), Unsigned(results.data()));
   return results;
 }
 

@@ -6,6 +6,7 @@
 
 #include "residua/base/axis_view.h"
 #include "residua/base/int128.h"
+#include "residua/basis/convolution/exact_product.h"
 #include "residua/basis/residual_matrix.h"
 
 namespace residua {
@@ -33,6 +34,14 @@ std::vector<int64_t> ApplyTreeMatrix(const TreeMatrix& matrix, const AxisView& a
                                      std::span<const int64_t> values);
 std::vector<Int128> ApplyTreeMatrix(const TreeMatrix& matrix, const AxisView& axis,
                                     std::span<const Int128> values);
+
+// The same for a convolution; `product` is that of its kernel.
+std::vector<int64_t> ApplyConvolutionMatrix(const ConvolutionMatrix& matrix,
+                                            const ExactProduct& product, const AxisView& axis,
+                                            std::span<const int64_t> values);
+std::vector<Int128> ApplyConvolutionMatrix(const ConvolutionMatrix& matrix,
+                                           const ExactProduct& product, const AxisView& axis,
+                                           std::span<const Int128> values);
 
 // The sum of counts. A negative one is a bug, a sum beyond 63 bits Error{kTooLarge}.
 int64_t SumOfCounts(std::span<const int64_t> counts);

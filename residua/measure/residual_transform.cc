@@ -6,6 +6,7 @@
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
 #include "residua/base/int128.h"
+#include "residua/basis/convolution/convolution_matrix.h"
 #include "residua/basis/tree_matrix.h"
 #include "residua/measure/residual_sweeps.h"
 #include "residua/measure/true_counts.h"
@@ -17,6 +18,10 @@ uint64_t LargestEntry(const Attribute& attribute, const ResidualMatrix& matrix) 
   if (const auto* tree = std::get_if<TreeMatrix>(&matrix)) {
     CheckTreeMatrix(attribute, *tree);
     return LargestEntryOf(*tree);
+  }
+  if (const auto* convolution = std::get_if<ConvolutionMatrix>(&matrix)) {
+    CheckConvolution(attribute, *convolution);
+    return LargestEntryOf(*convolution);
   }
   const auto* integers = std::get_if<IntegerMatrix>(&matrix);
   if (integers == nullptr) return static_cast<uint64_t>(attribute.size);
@@ -37,11 +42,14 @@ uint64_t LargestEntry(const Attribute& attribute, const ResidualMatrix& matrix) 
 }
 
 template <typename Value>
-void ApplyOne(const ResidualMatrix& matrix, const AxisView& axis, std::vector<Value>& values) {
+void ApplyOne(const ResidualMatrix& matrix, const ExactProduct* product, const AxisView& axis,
+              std::vector<Value>& values) {
   if (const auto* integers = std::get_if<IntegerMatrix>(&matrix)) {
     values = ApplyMatrix(*integers, axis, values);
   } else if (const auto* tree = std::get_if<TreeMatrix>(&matrix)) {
     values = ApplyTreeMatrix(*tree, axis, values);
+  } else if (const auto* convolution = std::get_if<ConvolutionMatrix>(&matrix)) {
+    values = ApplyConvolutionMatrix(*convolution, *product, axis, values);
   } else {
     ApplySubtraction(axis, values);
   }
@@ -50,13 +58,14 @@ void ApplyOne(const ResidualMatrix& matrix, const AxisView& axis, std::vector<Va
 // Along the axes of `attributes`, which have `outer` places before them.
 template <typename Value>
 void ApplyAlongAxes(const Domain& domain, std::span<const ResidualMatrix> matrices,
+                    std::span<const std::shared_ptr<const ExactProduct>> products,
                     std::span<const int> attributes, int64_t outer, std::vector<Value>& values) {
   auto inner = static_cast<int64_t>(values.size()) / outer;
   for (const int i : attributes) {
     const ResidualMatrix& matrix = matrices[static_cast<size_t>(i)];
     const int64_t size = domain[i].size;
     inner /= size;
-    ApplyOne(matrix, {outer, size, inner}, values);
+    ApplyOne(matrix, products[static_cast<size_t>(i)].get(), {outer, size, inner}, values);
     outer = CheckedMultiply(outer, NumRowsOf(matrix, size));
   }
 }
@@ -67,6 +76,7 @@ bool IsSubtraction(const ResidualMatrix& matrix) {
 
 // Two subtractions along the innermost axes are one sweep.
 void ApplyNarrow(const Domain& domain, std::span<const ResidualMatrix> matrices,
+                 std::span<const std::shared_ptr<const ExactProduct>> products,
                  std::span<const int> attributes, int64_t outer, std::vector<int64_t>& values) {
   const size_t num_axes = attributes.size();
   int64_t num_cells = outer;
@@ -76,9 +86,9 @@ void ApplyNarrow(const Domain& domain, std::span<const ResidualMatrix> matrices,
   };
   if (num_axes < 2 || num_cells != std::ssize(values) || !is_subtracted(num_axes - 2) ||
       !is_subtracted(num_axes - 1)) {
-    return ApplyAlongAxes(domain, matrices, attributes, outer, values);
+    return ApplyAlongAxes(domain, matrices, products, attributes, outer, values);
   }
-  ApplyAlongAxes(domain, matrices, attributes.first(num_axes - 2), outer, values);
+  ApplyAlongAxes(domain, matrices, products, attributes.first(num_axes - 2), outer, values);
   const int64_t num_rows = domain[attributes[num_axes - 2]].size;
   const int64_t num_columns = domain[attributes[num_axes - 1]].size;
   const int64_t num_planes = std::ssize(values) / (num_rows * num_columns);
@@ -94,7 +104,12 @@ ResidualTransform::ResidualTransform(const Domain& domain, std::vector<ResidualM
          matrices_.size(), domain.size());
   }
   for (int i = 0; i < domain.size(); ++i) {
-    largest_entries_.push_back(LargestEntry(domain[i], matrices_[static_cast<size_t>(i)]));
+    const ResidualMatrix& matrix = matrices_[static_cast<size_t>(i)];
+    largest_entries_.push_back(LargestEntry(domain[i], matrix));
+    const auto* convolution = std::get_if<ConvolutionMatrix>(&matrix);
+    products_.push_back(convolution == nullptr
+                            ? nullptr
+                            : std::make_shared<const ExactProduct>(KernelProduct(*convolution)));
   }
 }
 
@@ -119,12 +134,12 @@ TrueResidual ResidualTransform::Apply(TrueMarginal&& marginal, int scale_bits) c
 
 void ResidualTransform::Sweep(std::span<const int> attributes, int64_t outer,
                               std::vector<int64_t>& values) const {
-  ApplyNarrow(domain_, matrices_, attributes, outer, values);
+  ApplyNarrow(domain_, matrices_, products_, attributes, outer, values);
 }
 
 void ResidualTransform::Sweep(std::span<const int> attributes, int64_t outer,
                               std::vector<Int128>& values) const {
-  ApplyAlongAxes(domain_, matrices_, attributes, outer, values);
+  ApplyAlongAxes(domain_, matrices_, products_, attributes, outer, values);
 }
 
 void ResidualTransform::CheckFits(const AttributeSet& attributes, int64_t num_rows,

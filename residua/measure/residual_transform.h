@@ -1,8 +1,10 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "residua/basis/convolution/exact_product.h"
 #include "residua/basis/residual_matrix.h"
 #include "residua/measure/true_marginal.h"
 #include "residua/model/domain.h"
@@ -10,11 +12,11 @@
 namespace residua {
 
 // S (kron_{i in A} matrices[i]) v for the marginal v on A and the scale S = 2^scale_bits, exactly:
-// a sweep along each axis, O(|A| num_cells) for subtraction matrices and trees of shares. The result
-// is row-major in the rows of the matrices, the last attribute fastest.
+// a sweep along each axis, O(|A| num_cells) for subtraction matrices and trees of shares, and times
+// a logarithm for convolutions. The result is row-major in the rows of the matrices, the last attribute fastest.
 //
 // It never wraps. Let N be the number of rows in v (times RowSteps, in a table that counts steps), and M_i = n_i for a subtraction matrix, the
-// largest absolute entry (at least 1) of any other. v >= 0 sums to N, and a result is a sum over
+// largest absolute entry (at least 1, or a bound on it) of any other. v >= 0 sums to N, and a result is a sum over
 // rows of products of matrix entries, so at most S N prod_{i in A} M_i in size. Where that is
 // below 2^63 the sweeps run modulo 2^64, else modulo 2^128 if it is below 2^127; each result is the
 // one number of that size it is congruent to. Else it is Error{kTooLarge}.
@@ -40,7 +42,8 @@ class ResidualTransform {
  private:
   const Domain& domain_;
   std::vector<ResidualMatrix> matrices_;
-  std::vector<uint64_t> largest_entries_;  // M_i
+  std::vector<std::shared_ptr<const ExactProduct>> products_;  // of convolutions' kernels
+  std::vector<uint64_t> largest_entries_;                      // M_i
 };
 
 }  // namespace residua

@@ -8,7 +8,7 @@
 #include "residua/base/error.h"
 #include "residua/base/threads.h"
 #include "residua/basis/basis_inverse.h"
-#include "residua/basis/tree_inverse.h"
+#include "residua/basis/structured_inverse.h"
 #include "residua/reconstruct/axis_sweeps.h"
 
 namespace residua {
@@ -79,10 +79,10 @@ JointCovariance::JointCovariance(const ResidualIndex& index, std::span<const Att
       }
       axis.z = basis.inverse->constant;
       axis.squared_norm_z = axis.z.squaredNorm();
-      axis.tree = basis.inverse->tree;
-      if (axis.tree != nullptr) {
+      axis.structured = basis.inverse->structured;
+      if (axis.structured != nullptr) {
         axis.norm_product = NormOf(axis.size, [&](Eigen::VectorXd vector) {
-          axis.tree->ApplyProduct(1, 1, vector.data());
+          axis.structured->ApplyProduct(1, 1, vector.data());
           return vector;
         });
         continue;
@@ -193,8 +193,8 @@ void JointCovariance::ApplyProducts(const AttributeSet& set, double variance,
       sums.resize(static_cast<size_t>(view.outer * view.inner));
       SumAlongAxis(view, values, sums.data());
       AddAlongAxis(view, sums.data(), -1 / static_cast<double>(view.size), values);
-    } else if (along.tree != nullptr) {
-      along.tree->ApplyProduct(view.outer, view.inner, values);
+    } else if (along.structured != nullptr) {
+      along.structured->ApplyProduct(view.outer, view.inner, values);
     } else if (view.inner == 1) {
       Eigen::Map<RowMajor> rows(values, view.outer, view.size);
       rows = rows * along.product;

@@ -9,7 +9,7 @@
 
 namespace residua {
 
-class TreeInverse;  // basis/tree_inverse.h
+class StructuredInverse;  // basis/structured_inverse.h
 
 // The covariance of all cells of several reconstructed tables together, as if the total had no
 // noise:
@@ -48,8 +48,8 @@ class JointCovariance {
     bool is_identity = true;
     int64_t size = 0;
     Eigen::VectorXd z;        // empty for identity attributes, where it is 1 / n
-    Eigen::MatrixXd product;  // B, likewise; empty if it is kept as a tree
-    std::shared_ptr<const TreeInverse> tree = nullptr;
+    Eigen::MatrixXd product;  // B, likewise; empty if `structured` stands for it
+    std::shared_ptr<const StructuredInverse> structured = nullptr;
     double squared_norm_z = 0;
     double norm_product = 1;
   };

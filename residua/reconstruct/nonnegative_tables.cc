@@ -7,6 +7,7 @@
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
 #include "residua/base/threads.h"
+#include "residua/basis/convolution/convolution_matrix.h"
 #include "residua/basis/tree_matrix.h"
 #include "residua/reconstruct/axis_sweeps.h"
 #include "residua/reconstruct/joint_covariance.h"
@@ -81,10 +82,16 @@ double SquaredResidual(const ResidualIndex& index, const AttributeSet& table,
       outer *= view.size;
       continue;
     }
-    if (const auto* tree = std::get_if<TreeMatrix>(&basis.matrix)) {
+    const auto* tree = std::get_if<TreeMatrix>(&basis.matrix);
+    const auto* convolution = std::get_if<ConvolutionMatrix>(&basis.matrix);
+    if (tree != nullptr || convolution != nullptr) {
       const int64_t num_rows = NumResidualRows(basis);
       std::vector<double> next(static_cast<size_t>(view.outer * num_rows * view.inner));
-      ApplyTree(*tree, view, counts.data(), next.data());
+      if (tree != nullptr) {
+        ApplyTree(*tree, view, counts.data(), next.data());
+      } else {
+        ApplyConvolution(*convolution, view, counts.data(), next.data());
+      }
       counts = std::move(next);
       outer *= num_rows;
       continue;

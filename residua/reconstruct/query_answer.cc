@@ -33,7 +33,7 @@ Eigen::VectorXd ResidualPart(const ResidualIndex& index, const AttributeWeights&
     return basis.inverse->RowWeights(
         Eigen::Map<const Eigen::VectorXd>(weights->data(), basis.size));
   }
-  if (basis.inverse->tree != nullptr) {
+  if (basis.inverse->structured != nullptr) {
     const std::vector<double> weights = DenseWeights(factor, basis.size);
     return basis.inverse->RowWeights(Eigen::Map<const Eigen::VectorXd>(weights.data(), basis.size));
   }

@@ -9,7 +9,7 @@
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
 #include "residua/basis/basis_inverse.h"
-#include "residua/basis/tree_inverse.h"
+#include "residua/basis/structured_inverse.h"
 #include "residua/noise/discrete_gaussian.h"
 #include "residua/reconstruct/closest_sets.h"
 
@@ -42,9 +42,9 @@ void CheckBasis(const Attribute& attribute, const ResidualBasis& basis) {
   if (basis.is_identity()) return;
   RESIDUA_CHECK(basis.inverse != nullptr);
   const Eigen::VectorXd& constant = basis.inverse->constant;
-  if (const TreeInverse* tree = basis.inverse->tree.get()) {
-    RESIDUA_CHECK(tree->num_cells() == basis.size && constant.size() == basis.size &&
-                  tree->num_rows() == NumResidualRows(basis) && constant.allFinite());
+  if (const StructuredInverse* structured = basis.inverse->structured.get()) {
+    RESIDUA_CHECK(structured->num_cells() == basis.size && constant.size() == basis.size &&
+                  structured->num_rows() == NumResidualRows(basis) && constant.allFinite());
     return;
   }
   const auto& matrix = std::get<IntegerMatrix>(basis.matrix);

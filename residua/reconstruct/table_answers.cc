@@ -5,7 +5,7 @@
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
 #include "residua/basis/basis_inverse.h"
-#include "residua/basis/tree_inverse.h"
+#include "residua/basis/structured_inverse.h"
 #include "residua/reconstruct/mean_estimate.h"
 
 namespace residua {
@@ -52,8 +52,8 @@ AxisAnswers MakeAxisAnswers(const Attribute& attribute, const ResidualBasis& bas
       CheckDetermined(attribute, basis, axis.queries.Row(k));
     }
   }
-  if (basis.inverse->tree != nullptr) {
-    axis.variances = basis.inverse->tree->Variances(axis.queries);
+  if (basis.inverse->structured != nullptr) {
+    axis.variances = basis.inverse->structured->Variances(axis.queries);
     return axis;
   }
   const Eigen::VectorXd residual =

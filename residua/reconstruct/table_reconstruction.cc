@@ -6,7 +6,7 @@
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
 #include "residua/basis/basis_inverse.h"
-#include "residua/basis/tree_inverse.h"
+#include "residua/basis/structured_inverse.h"
 #include "residua/reconstruct/axis_sweeps.h"
 #include "residua/reconstruct/completion.h"
 
@@ -153,10 +153,10 @@ class Reconstruction {
                     const double* constant, double* result) const {
     const int64_t num_rows = view.size;
     const int64_t size = basis.size;
-    if (const TreeInverse* tree = basis.inverse->tree.get()) {
+    if (const StructuredInverse* structured = basis.inverse->structured.get()) {
       ForEach(is_parallel_, view.outer, [&](int64_t o) {
-        tree->Apply(1, view.inner, residual + o * num_rows * view.inner, constant + o * view.inner,
-                    result + o * size * view.inner);
+        structured->Apply(1, view.inner, residual + o * num_rows * view.inner,
+                          constant + o * view.inner, result + o * size * view.inner);
       });
       return;
     }

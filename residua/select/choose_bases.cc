@@ -9,6 +9,8 @@
 
 #include "residua/base/error.h"
 #include "residua/base/portable_math.h"
+#include "residua/basis/convolution/convolution_fit.h"
+#include "residua/basis/convolution/convolution_matrix.h"
 #include "residua/basis/integer_basis.h"
 #include "residua/basis/strategy_solver.h"
 #include "residua/basis/tree_solver.h"
@@ -86,6 +88,7 @@ struct BasisType {
   std::shared_ptr<TreeSolver> tree_solver;  // in place of space and solver
   Eigen::MatrixXd factor;   // of the user's own strategy, or the solver's in the end
   Eigen::VectorXd on_tree;  // beside the factor, of blocks; or in its place
+  std::shared_ptr<const ResidualBasis> fixed;  // in place of all of these
   double trade_off = 0;
 
   bool is_given() const { return solver == nullptr && tree_solver == nullptr; }
@@ -133,6 +136,19 @@ std::vector<BasisType> GroupTypes(const BasisProblem& problem) {
     BasisType type;
     type.attribute = &attribute;
     type.classes = {c};
+    if (UsesConvolution(attribute)) {
+      if (problem.kind == BasisKind::kOrthogonal) {
+        Fail(ErrorKind::kTooLarge,
+             "attribute '{}' has {} cells; an orthogonal basis is planned for at most {}: choose "
+             "the "
+             "oblique one",
+             attribute.name, attribute.size, kMaxBasisCells);
+      }
+      type.fixed = std::make_shared<const ResidualBasis>(
+          BasisFromConvolution(attribute, FitConvolution(attribute, problem.goal)));
+      types.push_back(std::move(type));
+      continue;
+    }
     if (auto tree = TreeFor(attribute)) {
       type.tree = std::make_shared<const CellTree>(std::move(*tree));
       if (problem.kind == BasisKind::kOrthogonal && type.tree->kind == CellTree::Kind::kGroups) {
@@ -211,6 +227,7 @@ ResidualBasis Draft(const BasisType& type, const Strategy& strategy) {
 // What is chosen, in integers of that scale. None if they are too coarse for queries that nearly
 // depend on one another, and finer ones can be had.
 std::optional<ResidualBasis> RoundedTo(int scale_bits, const BasisType& type) {
+  if (type.fixed != nullptr) return *type.fixed;
   const auto rounded = [&] {
     if (type.tree_solver != nullptr) {
       return BasisFromTree(*type.attribute, RoundTree(type.tree, type.on_tree, scale_bits));

@@ -6,6 +6,7 @@
 #include "residua/base/error.h"
 #include "residua/model/closure.h"
 #include "residua/select/combined_plan.h"
+#include "residua/select/convolution_sensitivity.h"
 #include "residua/select/tree_sensitivity.h"
 
 namespace residua {
@@ -67,6 +68,10 @@ void VerifyBases(const Plan& plan) {
     } else if (const auto* tree = std::get_if<TreeMatrix>(&basis.matrix)) {
       VerifyTree(attribute, *tree);
       sensitivity = RecomputedSensitivity(*tree);
+      factor = 1;
+    } else if (const auto* convolution = std::get_if<ConvolutionMatrix>(&basis.matrix)) {
+      VerifyConvolution(attribute, *convolution);
+      sensitivity = RecomputedSensitivity(*convolution);
       factor = 1;
     }
     if (basis.size != attribute.size || sensitivity <= 0 ||

@@ -32,6 +32,8 @@ Integer LargestNegative(const ResidualBasis& basis) {
   if (const auto* tree = std::get_if<TreeMatrix>(&basis.matrix)) {
     return LargestNegativeProduct(*tree);
   }
+  // No entry is negative, so that no product is.
+  if (std::holds_alternative<ConvolutionMatrix>(basis.matrix)) return 0;
   if (mpz_sizeinbase(basis.squared_sensitivity.get_mpz_t(), 2) > 126) {
     Fail(ErrorKind::kTooLarge, "a basis of too large integers to price replaced rows with");
   }
@@ -48,11 +50,7 @@ Integer LargestNegative(const ResidualBasis& basis) {
     }
     for (const Int128 product : products) least = std::min(least, product);
   }
-  const auto magnitude = static_cast<UInt128>(-least);
-  const auto bits_from = [&](int bit) {
-    return ToInteger(static_cast<int64_t>((magnitude >> bit) & 0x7fffffffffffffff));
-  };
-  return (((bits_from(126) << 63) + bits_from(63)) << 63) + bits_from(0);
+  return WideToInteger(static_cast<UInt128>(-least));
 }
 
 // |R_A (e_u - e_v)|^2 in integers, at most: with s_i the largest squared column norm of attribute

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "residua/base/enum_texts.h"
+#include "residua/basis/convolution/convolution_matrix.h"
 #include "residua/basis/tree_matrix.h"
 
 namespace residua {
@@ -86,6 +87,22 @@ TreeMatrix TreeFromJson(const Json& json, const Attribute& attribute) {
     matrix.nodes.push_back(NodeFromJson(node, matrix.tree->num_children(k)));
   }
   CheckTreeMatrix(attribute, matrix);
+  return matrix;
+}
+
+void PutConvolution(const ConvolutionMatrix& matrix, Json* json) {
+  (*json)["row_weights"] = matrix.row_weights;
+  (*json)["kernel"] = matrix.kernel;
+  (*json)["column_weights"] = matrix.column_weights;
+}
+
+bool IsConvolution(const Json& json) { return json.contains("kernel"); }
+
+ConvolutionMatrix ConvolutionFromJson(const Json& json, const Attribute& attribute) {
+  ConvolutionMatrix matrix{WholeNumbers<int64_t>(json.at("row_weights")),
+                           WholeNumbers<int64_t>(json.at("kernel")),
+                           WholeNumbers<int64_t>(json.at("column_weights"))};
+  CheckConvolution(attribute, matrix);
   return matrix;
 }
 

@@ -13,4 +13,10 @@ void PutTree(const TreeMatrix& matrix, Json* json);
 // Error{kBadInput} or Error{kRefused} unless it is one for the attribute.
 TreeMatrix TreeFromJson(const Json& json, const Attribute& attribute);
 
+// A convolution as plans store it: "row_weights": [..], "kernel": [..], "column_weights": [..].
+void PutConvolution(const ConvolutionMatrix& matrix, Json* json);
+// Whether it is one; error{kBadInput} or Error{kRefused} unless it is one for the attribute.
+bool IsConvolution(const Json& json);
+ConvolutionMatrix ConvolutionFromJson(const Json& json, const Attribute& attribute);
+
 }  // namespace residua

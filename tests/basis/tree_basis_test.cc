@@ -186,7 +186,7 @@ TEST(TreeInverseTest, IsTheBestEstimateFromTheDenseMatrix) {
         RandomTreeMatrix(trial % 2 == 0 ? BlockTree(attribute) : *GroupTree(attribute), random);
     const int64_t n = attribute.size;
     const ResidualBasis basis = BasisFromTree(attribute, matrix);
-    const TreeInverse& tree = *basis.inverse->tree;
+    const StructuredInverse& tree = *basis.inverse->structured;
     const MatrixXd sub = DenseOf(matrix);
     const VectorXd z = basis.inverse->constant;
     MatrixXd p(n, sub.rows());

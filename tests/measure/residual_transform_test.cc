@@ -6,6 +6,7 @@
 #include <random>
 
 #include "residua/base/error.h"
+#include "residua/basis/convolution/convolution_matrix.h"
 #include "residua/measure/true_counts.h"
 #include "tests/measure/random_table.h"
 #include "tests/oracle/naive_marginal.h"
@@ -34,6 +35,9 @@ std::vector<Integer> ValuesOf(const TrueResidual& residual) {
 
 oracle::DenseMatrix Dense(int64_t size, const ResidualMatrix& matrix) {
   oracle::DenseMatrix dense;
+  if (const auto* convolution = std::get_if<ConvolutionMatrix>(&matrix)) {
+    return Dense(size, Expanded(*convolution));
+  }
   if (const auto* integers = std::get_if<IntegerMatrix>(&matrix)) {
     for (int64_t row = 0; row < integers->num_rows; ++row) {
       dense.emplace_back();
@@ -123,6 +127,40 @@ TEST(ResidualTransformTest, RefusesMoreThan63BitsOfRows) {
   EXPECT_NO_THROW(transform.Apply(TrueCounts::Marginal({0}, {most - 1, 1})));
   EXPECT_THROW(transform.Apply(TrueCounts::Marginal({0}, {most, 1})), Error);
   EXPECT_THROW(transform.Apply(TrueCounts::Marginal({0}, {-1, 1})), Error);
+}
+
+// Weights up to `limit`, with the extremes among them.
+ConvolutionMatrix RandomConvolution(int64_t size, int64_t limit, std::mt19937_64& random) {
+  ConvolutionMatrix matrix;
+  std::uniform_int_distribution<int64_t> weight(1, limit);
+  for (int64_t k = 0; k + 1 < size; ++k) {
+    matrix.row_weights.push_back(weight(random));
+    matrix.kernel.push_back(k == 0 || random() % 4 != 0 ? weight(random) : 0);
+    matrix.column_weights.push_back(random() % 3 == 0 ? limit : weight(random));
+  }
+  return matrix;
+}
+
+// Beside other matrices, whose results may be negative and wrap on the way; also by transforms.
+TEST(ResidualTransformTest, ConvolutionsAgreeWithDenseKroneckerProducts) {
+  std::mt19937_64 random(14);
+  for (const bool wide : {false, true}) {
+    const int64_t limit = wide ? kMostConvolutionWeight : 16;
+    for (const int64_t size : {2, 3, 7, 30, 300}) {
+      const Domain domain = DomainOfSizes({2, size, 3});
+      for (const AttributeSet& set : std::vector<AttributeSet>{{1}, {0, 1}, {1, 2}, {0, 1, 2}}) {
+        if (size == 300 && set.size() == 3) continue;
+        std::vector<ResidualMatrix> matrices = {SubtractionMatrix{},
+                                                RandomConvolution(size, limit, random),
+                                                RandomMatrix(3, 1 << 12, random)};
+        std::vector<int64_t> cells(static_cast<size_t>(NumCellsInMemory(domain, set)));
+        for (int64_t& cell : cells) {
+          cell = static_cast<int64_t>(wide ? random() >> 12 : random() % 1000);
+        }
+        ExpectDense(domain, matrices, set, cells, wide);
+      }
+    }
+  }
 }
 
 // The worst case of the bound is one cell with all rows: N (n - 1)^k is an entry of the result.

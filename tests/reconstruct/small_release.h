@@ -11,6 +11,7 @@
 
 #include "residua/base/error.h"
 #include "residua/basis/basis_inverse.h"
+#include "residua/basis/convolution/convolution_matrix.h"
 #include "residua/measure/residual_transform.h"
 #include "residua/measure/true_counts.h"
 #include "residua/noise/discrete_gaussian.h"
@@ -62,6 +63,21 @@ inline ResidualBasis RandomTreeBasis(int64_t size, std::mt19937_64& random) {
       RandomTreeMatrix(random() % 2 == 0 ? BlockTree(attribute) : *GroupTree(attribute), random));
 }
 
+// A random convolution, whose kernel falls fast enough to be undone well.
+inline ResidualBasis RandomConvolutionBasis(int64_t size, std::mt19937_64& random) {
+  Attribute attribute;
+  attribute.name = "a";
+  attribute.size = size;
+  attribute.queries = random() % 2 == 0 ? QueryKind::kPrefix : QueryKind::kRange;
+  ConvolutionMatrix matrix;
+  for (int64_t k = 0; k + 1 < size; ++k) {
+    matrix.row_weights.push_back(1 + static_cast<int64_t>(random() % 3));
+    matrix.column_weights.push_back(1 + static_cast<int64_t>(random() % 3));
+    matrix.kernel.push_back(k == 0 ? 4 : static_cast<int64_t>(random() % 3));
+  }
+  return BasisFromConvolution(attribute, matrix);
+}
+
 // The basis' integer matrix, dense.
 inline Eigen::MatrixXd DenseMatrixOf(const ResidualBasis& basis) {
   const int64_t n = basis.size;
@@ -69,8 +85,10 @@ inline Eigen::MatrixXd DenseMatrixOf(const ResidualBasis& basis) {
     return static_cast<double>(n) * Eigen::MatrixXd::Identity(n, n) - Eigen::MatrixXd::Ones(n, n);
   }
   const auto* tree = std::get_if<TreeMatrix>(&basis.matrix);
-  const IntegerMatrix matrix =
-      tree != nullptr ? Expanded(*tree) : std::get<IntegerMatrix>(basis.matrix);
+  const auto* convolution = std::get_if<ConvolutionMatrix>(&basis.matrix);
+  const IntegerMatrix matrix = tree != nullptr          ? Expanded(*tree)
+                               : convolution != nullptr ? Expanded(*convolution)
+                                                        : std::get<IntegerMatrix>(basis.matrix);
   Eigen::MatrixXd dense(matrix.num_rows, n);
   for (int64_t row = 0; row < matrix.num_rows; ++row) {
     for (int64_t column = 0; column < n; ++column) {
@@ -156,9 +174,11 @@ inline SmallRelease MakeSmallRelease(const std::vector<int64_t>& sizes,
   int64_t num_cells = 1;
   for (size_t i = 0; i < sizes.size(); ++i) {
     const bool is_tree = is_oblique[i] && sizes[i] > 2 && random() % 2 == 0;
-    release.bases.push_back(is_tree         ? RandomTreeBasis(sizes[i], random)
-                            : is_oblique[i] ? RandomBasis(sizes[i], random)
-                                            : IdentityBasis(sizes[i]));
+    const bool is_convolution = is_oblique[i] && !is_tree && random() % 2 == 0;
+    release.bases.push_back(is_tree          ? RandomTreeBasis(sizes[i], random)
+                            : is_convolution ? RandomConvolutionBasis(sizes[i], random)
+                            : is_oblique[i]  ? RandomBasis(sizes[i], random)
+                                             : IdentityBasis(sizes[i]));
     matrices.push_back(release.bases.back().matrix);
     num_cells *= sizes[i];
   }

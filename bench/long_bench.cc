@@ -1,0 +1,109 @@
+// Plans of prefix sums and ranges of many cells, what their bases take to apply, and the loss
+// beside the dense basis: long_bench
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "bench/stopwatch.h"
+#include "residua/basis/basis_inverse.h"
+#include "residua/basis/convolution/convolution_fit.h"
+#include "residua/basis/convolution/convolution_matrix.h"
+#include "residua/basis/structured_inverse.h"
+#include "residua/select/lower_bound.h"
+#include "residua/select/select.h"
+#include "residua/text/choice_text.h"
+#include "residua/text/domain_text.h"
+
+namespace residua {
+namespace {
+
+SelectRequest Request(int64_t size, const std::string& kind, const std::string& objective) {
+  SelectRequest request{ParseDomain(fmt::format("{}:{}", size, kind)),
+                        {{{MarginalRule::Kind::kUpTo, 1}}, {}},
+                        ParseObjective(objective),
+                        BudgetFromPcost(1)};
+  request.objective.weighting = Weighting::kCells;
+  return request;
+}
+
+// Milliseconds of one fibre.
+double TimeOfMeasuring(const ConvolutionMatrix& matrix) {
+  const auto size = static_cast<int64_t>(matrix.kernel.size()) + 1;
+  const ExactProduct product = KernelProduct(matrix);
+  const std::vector<uint64_t> counts(static_cast<size_t>(size), 1234);
+  std::vector<uint64_t> rows(static_cast<size_t>(size - 1));
+  return 1000 * bench::TimesOf([&] {
+                  ApplyConvolution(matrix, product, {1, size, 1}, counts.data(), rows.data());
+                }).processor;
+}
+
+double TimeOfReconstructing(const StructuredInverse& inverse) {
+  const std::vector<double> rows(static_cast<size_t>(inverse.num_rows()), 1e6);
+  std::vector<double> cells(static_cast<size_t>(inverse.num_cells()));
+  const double total = 1e9;
+  return 1000 *
+         bench::TimesOf([&] { inverse.Apply(1, 1, rows.data(), &total, cells.data()); }).processor;
+}
+
+void PrintPlans() {
+  fmt::print(
+      "| cells | objective | plan, s | bound, s | above any mechanism | measure, ms | reconstruct, "
+      "ms | peak, MB |\n|---|---|---|---|---|---|---|---|\n");
+  struct Row {
+    int64_t size;
+    std::string kind;
+    std::string objective;
+  };
+  const std::vector<Row> rows = {
+      {4'097, "prefix", "sum-variance"},  {16'384, "prefix", "sum-variance"},
+      {65'536, "prefix", "sum-variance"}, {262'144, "prefix", "sum-variance"},
+      {16'384, "prefix", "max-variance"}, {65'536, "prefix", "max-variance"},
+      {4'097, "range", "sum-variance"},   {8'192, "range", "sum-variance"},
+      {4'097, "range", "max-variance"},
+  };
+  for (const Row& row : rows) {
+    Plan plan;
+    const bench::Times planned =
+        bench::TimesOf([&] { plan = Select(Request(row.size, row.kind, row.objective)); });
+    std::optional<PlanCertificate> certificate;
+    const bench::Times bounded = bench::TimesOf([&] { certificate = CertifyPlan(plan); });
+    const ResidualBasis& basis = plan.bases.front();
+    fmt::print("| {}:{} | {} | {:.2f} | {:.2f} | {} | {:.1f} | {:.1f} | {:.0f} |\n", row.size,
+               row.kind, row.objective, planned.processor, bounded.processor,
+               certificate ? fmt::format("{:.2f} %", 100 * certificate->above_lower_bound) : "-",
+               TimeOfMeasuring(std::get<ConvolutionMatrix>(basis.matrix)),
+               TimeOfReconstructing(*basis.inverse->structured), bench::MegabytesAtPeak());
+  }
+}
+
+// Where a dense basis would be chosen.
+void PrintLosses() {
+  fmt::print(
+      "\n| cells | plan, s | dense plan, s | loss above the dense plan's |\n|---|---|---|---|\n");
+  for (const std::string kind : {"prefix", "range"}) {
+    for (const int64_t size : {256, 1024, 4096}) {
+      SelectRequest request = Request(size, kind, "sum-variance");
+      Plan dense;
+      Plan plan;
+      const bench::Times of_dense = bench::TimesOf([&] { dense = Select(request); });
+      const bench::Times of_plan = bench::TimesOf([&] {
+        request.matrices = {FitConvolution(request.domain[0], StrategyGoal::kMean)};
+        plan = Select(request);
+      });
+      fmt::print("| {}:{} | {:.2f} | {:.2f} | {:.2f} % |\n", size, kind, of_plan.processor,
+                 of_dense.processor, 100 * (plan.loss / dense.loss - 1));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace residua
+
+int main() {
+  residua::PrintPlans();
+  residua::PrintLosses();
+}

@@ -1,0 +1,180 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "residua/base/error.h"
+#include "residua/basis/convolution/convolution_fit.h"
+#include "residua/basis/convolution/convolution_matrix.h"
+#include "residua/select/convolution_sensitivity.h"
+#include "residua/select/lower_bound.h"
+#include "residua/select/plan_errors.h"
+#include "residua/select/select.h"
+#include "residua/text/choice_text.h"
+#include "residua/text/domain_text.h"
+#include "tests/basis/named_attribute.h"
+#include "tests/oracle/dense_mechanism.h"
+
+namespace residua {
+namespace {
+
+SelectRequest Request(const std::string& domain, int order, const std::string& objective) {
+  return {ParseDomain(domain),
+          {{{MarginalRule::Kind::kUpTo, order}}, {}},
+          ParseObjective(objective),
+          BudgetFromPcost(1)};
+}
+
+// The request with convolutions for all prefix sums and ranges, however few cells they have.
+SelectRequest Convolved(SelectRequest request) {
+  for (const Attribute& attribute : request.domain.attributes()) {
+    request.matrices.emplace_back(SubtractionMatrix{});
+    if (CanUseConvolution(attribute)) {
+      request.matrices.back() = FitConvolution(attribute, StrategyGoal::kMean);
+    }
+  }
+  return request;
+}
+
+// Every figure of a plan with convolutions is that of dense matrices.
+TEST(ConvolutionPlanTest, CostsAndCovariancesAgreeWithDenseMatrices) {
+  std::mt19937 random(8);
+  const std::vector<std::string> domains = {"5:prefix,3", "2:range,4:prefix", "6:range,2,2",
+                                            "7:prefix"};
+  for (const std::string& domain : domains) {
+    for (const std::string objective : {"sum-variance", "max-variance", "p-norm=3"}) {
+      SelectRequest request = Convolved(Request(domain, 2, objective));
+      const Plan plan = Select(request);
+      VerifyPlan(plan);
+      // Columns of a basis have one norm but for rounding.
+      EXPECT_NEAR(oracle::PrivacyCostMatrix(plan).diagonal().maxCoeff(), 1, 1e-3);
+      EXPECT_LE(oracle::PrivacyCostMatrix(plan).diagonal().maxCoeff(), 1 + 1e-9);
+      double largest = 0;
+      for (const AttributeSet& set : oracle::AllMarginals(plan)) {
+        const Eigen::MatrixXd covariance = oracle::MarginalCovariance(plan, set);
+        largest = std::max(largest, covariance.diagonal().maxCoeff());
+        for (int pair = 0; pair < 8; ++pair) {
+          std::vector<int64_t> a;
+          std::vector<int64_t> b;
+          int64_t row = 0;
+          int64_t column = 0;
+          for (const int i : set) {
+            const int64_t m = NumAnswers(plan.domain[i]);
+            a.push_back(static_cast<int64_t>(random()) % m);
+            b.push_back(static_cast<int64_t>(random()) % m);
+            row = row * m + a.back();
+            column = column * m + b.back();
+          }
+          EXPECT_NEAR(AnswerCovariance(plan, set, a, b), covariance(row, column),
+                      1e-7 * covariance.diagonal().maxCoeff());
+        }
+      }
+      EXPECT_NEAR(Summarize(plan, PredictErrors(plan)).max_variance / largest, 1, 1e-7);
+      EXPECT_LE(CertifyPlan(plan)->lower_bound, plan.loss);
+      // Replaced rows: no pair of cells costs more than the plan says.
+      request.protection.neighbours = Protection::Neighbours::kReplaceOne;
+      const Plan replaced = Select(request);
+      VerifyPlan(replaced);
+      const Eigen::MatrixXd cost = oracle::PrivacyCostMatrix(replaced);
+      const double total = 1 / NoiseVariance(replaced, {}).get_d();
+      for (Eigen::Index u = 0; u < cost.rows(); ++u) {
+        for (Eigen::Index v = 0; v < u; ++v) {
+          const double pair = cost(u, u) + cost(v, v) - 2 * cost(u, v);
+          EXPECT_LE(pair, replaced.pcost.get_d() + 1e-9 * total);
+        }
+      }
+    }
+  }
+}
+
+// Near the dense plan, which is near the optimum, and the nearer the more cells there are.
+TEST(ConvolutionPlanTest, LosesLittleAgainstTheDensePlan) {
+  for (const std::string kind : {"prefix", "range"}) {
+    double before = 1;
+    for (const int size : {64, 256, 1024}) {
+      SelectRequest request = Request(std::to_string(size) + ":" + kind, 1, "sum-variance");
+      request.objective.weighting = Weighting::kCells;
+      const Plan dense = Select(request);
+      const Plan plan = Select(Convolved(request));
+      const double lost = plan.loss / dense.loss - 1;
+      EXPECT_GT(lost, 0);
+      EXPECT_LT(lost, before);
+      before = lost;
+    }
+    EXPECT_LT(before, 0.03);
+  }
+}
+
+TEST(ConvolutionPlanTest, SensitivitiesAreRecomputedExactly) {
+  std::mt19937_64 random(6);
+  for (int trial = 0; trial < 60; ++trial) {
+    const int64_t size = 2 + static_cast<int64_t>(random() % 700);
+    ConvolutionMatrix matrix;
+    for (int64_t k = 0; k + 1 < size; ++k) {
+      const auto draw = [&] {
+        return random() % 4 == 0 ? kMostConvolutionWeight
+                                 : 1 + static_cast<int64_t>(random() % 1000000);
+      };
+      matrix.row_weights.push_back(draw());
+      matrix.kernel.push_back(k > 0 && random() % 3 == 0 ? 0 : draw());
+      matrix.column_weights.push_back(draw());
+    }
+    EXPECT_EQ(RecomputedSensitivity(matrix), SquaredSensitivity(matrix));
+    Integer most = 0;
+    for (size_t j = 0; j < matrix.kernel.size(); ++j) {
+      Integer norm = 0;
+      for (size_t i = j; i < matrix.kernel.size(); ++i) {
+        const Integer entry = ToInteger(matrix.row_weights[i]) * ToInteger(matrix.kernel[i - j]) *
+                              ToInteger(matrix.column_weights[j]);
+        norm += entry * entry;
+      }
+      most = std::max(most, norm);
+    }
+    EXPECT_EQ(RecomputedSensitivity(matrix), most);
+  }
+}
+
+// Of more cells than a dense basis is chosen for.
+TEST(ConvolutionPlanTest, LongAttributesArePlannedAndCertified) {
+  for (const std::string kind : {"prefix", "range"}) {
+    for (const std::string objective : {"sum-variance", "max-variance"}) {
+      SelectRequest request = Request("4100:" + kind + ",3", 2, objective);
+      request.objective.weighting = Weighting::kCells;
+      const Plan plan = Select(request);
+      EXPECT_TRUE(std::holds_alternative<ConvolutionMatrix>(
+          plan.bases[static_cast<size_t>(plan.classes.class_of[0])].matrix));
+      VerifyPlan(plan);
+      const auto certificate = CertifyPlan(plan);
+      ASSERT_TRUE(certificate);
+      EXPECT_GT(certificate->above_lower_bound, 0);
+      const double most = objective == "sum-variance" ? 0.03 : 1;
+      EXPECT_LT(certificate->above_lower_bound, most);
+    }
+  }
+  SelectRequest request = Request("4100:prefix", 1, "sum-variance");
+  request.basis = BasisKind::kOrthogonal;
+  EXPECT_THROW(Select(request), Error);
+  EXPECT_THROW(Select(Request("300000:prefix", 1, "sum-variance")), Error);
+  EXPECT_THROW(Select(Request("20000:range", 1, "sum-variance")), Error);
+}
+
+// A plan whose basis is another than it was priced for.
+TEST(ConvolutionPlanTest, ForgedBasesAreRefused) {
+  const Plan plan = Select(Convolved(Request("40:prefix,3", 2, "sum-variance")));
+  VerifyPlan(plan);
+  const auto forged = [&](const auto& change) {
+    Plan other = plan;
+    for (ResidualBasis& basis : other.bases) {
+      if (auto* matrix = std::get_if<ConvolutionMatrix>(&basis.matrix)) change(*matrix);
+    }
+    EXPECT_THROW(VerifyPlan(other), Error);
+  };
+  forged([](ConvolutionMatrix& matrix) { matrix.column_weights[7] += 50; });
+  forged([](ConvolutionMatrix& matrix) { matrix.row_weights[38] *= 2; });
+  forged([](ConvolutionMatrix& matrix) { matrix.kernel[3] += 1; });
+  forged([](ConvolutionMatrix& matrix) { matrix.kernel[0] = 0; });
+  forged([](ConvolutionMatrix& matrix) { matrix.kernel.pop_back(); });
+}
+
+}  // namespace
+}  // namespace residua
