@@ -209,6 +209,13 @@ Json FileFacts(const PageRequest& request, const MeasurementFile& file) {
           {"isReadable", !file.seal().empty()}};
 }
 
+// Of all releases that the plan combines.
+Json PromiseFacts(const Plan& plan) {
+  Json facts = PrivacyFacts(plan);
+  facts["numEarlier"] = std::max<std::ptrdiff_t>(std::ssize(plan.parts) - 1, 0);
+  return facts;
+}
+
 Json Facts(const PageRequest& request, const MeasurementFile& file, const std::string& plan_digest,
            const PageWritten& written) {
   const Plan& plan = file.plan();
@@ -228,7 +235,7 @@ Json Facts(const PageRequest& request, const MeasurementFile& file, const std::s
           {"version", Version()},
           {"planDigest", request.plan_digest.empty() ? plan_digest : request.plan_digest},
           {"typicalError", fmt::format("{:.3g}", Summarize(plan, PublishedErrors(plan)).rmse)},
-          {"privacy", PrivacyFacts(plan)},
+          {"privacy", PromiseFacts(plan)},
           {"attributes", std::move(attributes)},
           {"file", FileFacts(request, file)},
           {"numTables", written.num_tables},

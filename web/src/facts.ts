@@ -34,6 +34,7 @@ export interface PrivacyFacts {
   mu: string | null;
   neighbours: string;
   change: string;
+  numEarlier?: number; // releases that this one is combined with
 }
 
 // The measurement file that the page was made from.

@@ -14,18 +14,29 @@ import type { Look } from "./chart_parts";
 import { isMissing } from "./shown_table";
 import type { Axis, Row, ShownTable } from "./shown_table";
 
+// Of means, the half that is known best: the others may be anything.
+function knownBest(rows: Row[]): Row[] {
+  const widths = rows.map((row) => row.ci_upper - row.ci_lower).sort((a, b) => a - b);
+  const median = widths[Math.floor(widths.length / 2)] ?? 0;
+  return rows.filter((row) => row.ci_upper - row.ci_lower <= median);
+}
+
 // Counts, and sums that are all positive, begin at 0.
 function colours(look: Look, table: ShownTable): Plot.ScaleOptions & { domain: [number, number] } {
-  const estimates = table.rows.filter((row) => !isMissing(row)).map((row) => row.estimate);
-  const largest = estimates.reduce((most, value) => Math.max(most, value), -Infinity);
-  const smallest = estimates.reduce((least, value) => Math.min(least, value), Infinity);
   const [quantity] = table.quantities;
+  const known = table.rows.filter((row) => !isMissing(row));
+  const rows = quantity === "mean" ? knownBest(known) : known;
+  let [smallest, largest] = [Infinity, -Infinity];
+  for (const { estimate } of rows) {
+    smallest = Math.min(smallest, estimate);
+    largest = Math.max(largest, estimate);
+  }
   const from =
-    quantity === "count" || estimates.length === 0
-      ? 0
+    quantity === "mean" && rows.length > 0
+      ? smallest
       : quantity === "sum"
         ? Math.min(0, smallest)
-        : smallest;
+        : 0;
   return {
     type: "linear",
     domain: [from, Math.max(from + 1e-9, largest)],

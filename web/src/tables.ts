@@ -209,13 +209,14 @@ export function tablesSection(context: Context): HTMLElement {
   const set = sorted(chosen);
   const attributes = set.map((i) => core.attributes[i]).filter((found) => found !== undefined);
   const views = viewsOf(attributes);
+  const hasMean = attributes.some(({ kind }) => kind === "mean");
   const shownView: ViewName = views.find((name) => name === view.view) ?? views[0] ?? "cells";
   const controls = element("div", { class: "controls" }, ...attributeChoices(context, chosen));
   if (views.length > 1) {
     controls.append(
       choice(
         texts.view,
-        views.map((name) => [name, texts.views[name]]),
+        views.map((name) => [name, (hasMean ? texts.viewsOfMeans : texts.views)[name]]),
         shownView,
         (value) => {
           view.view = value;

@@ -41,6 +41,8 @@ before(async () => {
   writeFileSync(file("data.csv"), ["age,sex,region,income", ...rows].join("\n") + "\n");
   writeFileSync(file("first.toml"), spec(0.5, "<=2"));
   writeFileSync(file("second.toml"), spec(0.25, "<=3"));
+  const grant = ["--rho", "1", "--reason", "a test"];
+  residua("ledger", "create", "--data", file("data.csv"), ...grant);
   residua("release", file("first.toml"), "-o", file("first"), "--yes");
   const flags = ["--after", file("first"), "-o", file("second"), "--yes"];
   residua("release", file("second.toml"), ...flags);
@@ -113,6 +115,7 @@ test("a release after another has the page of both", async () => {
   for (const paragraph of said) {
     assert.ok(summary.includes(paragraph.replace(/\.$/, "")), paragraph);
   }
+  assert.ok(said.some((one) => one.includes("together with the earlier one that it is combined")));
   assert.deepEqual(problems, []);
   await close();
 });

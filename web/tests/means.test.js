@@ -1,10 +1,9 @@
 // Sums and means in the reader's page, against what the program itself prints.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { lowContrasts, openPage, startBrowser, unnamedControls } from "./browser.js";
-import { dropFiles } from "./browser.js";
+import { dropFiles, lowContrasts, openPage, startBrowser, unnamedControls } from "./browser.js";
 import {
   makeRelease,
   parseCsv,
@@ -76,9 +75,9 @@ function programTable(table, ...flags) {
   const folder = join(temporaryFolder(), "tables");
   const names = table.map((name) => (name.includes(" ") ? `"${name}"` : name)).join(",");
   residua("tables", measurements(), "--table", names, "--digits", "full", "-o", folder, ...flags);
-  const { tables } = JSON.parse(readText(folder, "residua.json"));
-  assert.equal(tables.length, 1);
-  const [head, ...rows] = parseCsv(readText(folder, tables[0].file));
+  const [file, ...others] = readdirSync(folder).filter((name) => name.endsWith(".csv"));
+  assert.deepEqual(others, []);
+  const [head, ...rows] = parseCsv(readText(folder, file));
   const first = head.indexOf("estimate");
   const isLabel = head.slice(0, first).map((name) => !/_(level|lower|upper)$/.test(name));
   return {
@@ -136,7 +135,7 @@ test("tables with means show counts, sums and means as the program has them", as
   ];
   let numMissing = 0;
   for (const { table, show: view = "", rows, kind, flags = [] } of cases) {
-    const want = programTable(table, ...flags).rows.slice(0, Infinity);
+    const want = programTable(table, ...flags).rows;
     // Of a hierarchy, the page shows the values; its groups come after them.
     const isShown = ({ labels }) =>
       !table.includes("carrier") || ["AA", "DL", "U A", "ZZ"].includes(labels[0]);
@@ -222,13 +221,13 @@ test("the CSV of a table with means is the program's", async () => {
   const want = programTable(["month", "arr delay"]);
   assert.deepEqual(head, want.head);
   assert.deepEqual(
-    rows.map((row) => row.slice(1, -1).map((text) => (text === "" ? "" : Number(text)))),
+    rows.map((row) => row.slice(1, 13).map((text) => (text === "" ? "" : Number(text)))),
     want.rows.map(({ count, sum, mean }) =>
       [...count, ...sum, ...mean].map((text) => (text === "" ? "" : Number(text))),
     ),
   );
   assert.deepEqual(
-    rows.map((row) => [row[0], row.at(-1)]),
+    rows.map((row) => [row[0], row[13]]),
     want.rows.map(({ labels, note }) => [labels[0], note]),
   );
   await close();
@@ -370,7 +369,7 @@ test("pages with means are as readers need them, in both languages", async () =>
 test("tables with means that did not fit are read from the file", async () => {
   const output = join(temporaryFolder(), "small.html");
   residua("page", measurements(), "-o", output);
-  const bytes = readFileSync(output).length - 3_000;
+  const bytes = readFileSync(output).length - 7_000;
   const { left_out } = JSON.parse(
     residua("page", measurements(), "-o", output, "--json", "--page-size", String(bytes / 1e6)),
   );

@@ -9,6 +9,12 @@ import type { AttributeWords, FileProblemTexts } from "./text_parts";
 const counted = (count: number, noun: string): string =>
   `${count} ${noun}${count === 1 ? "" : "s"}`;
 
+const coveredReleases = (numEarlier: number): string => {
+  if (numEarlier === 0) return "this release alone.";
+  const earlier = numEarlier === 1 ? "the earlier one" : `the ${numEarlier} earlier ones`;
+  return `this release together with ${earlier} that it is combined with.`;
+};
+
 export const en = {
   languageName: "English",
   defaultTitle: "A differentially private release",
@@ -70,7 +76,8 @@ export const en = {
       );
     }
     paragraphs.push(
-      "The promise is about what this release adds to what is known. It does not hide what follows from the rest of the population. It covers this release alone.",
+      "The promise is about what this release adds to what is known. It does not hide what follows from the rest of the population. It covers " +
+        coveredReleases(privacy.numEarlier ?? 0),
     );
     return paragraphs;
   },
@@ -86,6 +93,11 @@ export const en = {
   exact: (facts: Facts, threshold: string): string[] => [
     `A typical answer is off by about ${facts.typicalError}. The noise is as likely to raise an answer as to lower it, so small counts may be negative.`,
     `Every number of this page comes with its standard deviation and an interval. An answer whose standard deviation is more than ${threshold} of it is marked as unreliable. These errors come from the noise alone: errors in the data are not included.`,
+    ...(facts.privacy.numEarlier
+      ? [
+          `The answers are the best estimates from ${facts.privacy.numEarlier + 1} releases of the same data together, so their errors are smaller than those of each alone.`,
+        ]
+      : []),
     ...(facts.attributes.some((attribute) => attribute.queries === "mean")
       ? [
           "Means have intervals by Fieller's method. Where a count is too uncertain, there is no mean. A mean close to 0 is marked as unreliable even if it is known well: look at its interval.",
@@ -157,6 +169,12 @@ export const en = {
   by: (quantity: string, names: string): string => `${quantity} by ${names}`,
   noMean: "count too uncertain",
   noMeanSentence: "The count of these rows is too uncertain for a mean. Ask for more rows at once.",
+  // The same views of a table with means, of which "Counts" is a quantity.
+  viewsOfMeans: {
+    cells: "Each value",
+    prefixes: "All up to each value",
+    planned: "As published",
+  },
   level: (name: string): string => `Level of ${name}`,
   levelName: (level: number): string => (level === 0 ? "values" : `groups, level ${level}`),
   confidence: "Confidence",

@@ -6,6 +6,13 @@ import { citedSource, code, firstFew, listed } from "./text_parts";
 const zahl = (count: number, one: string, many: string): string =>
   `${count} ${count === 1 ? one : many}`;
 
+const coveredReleases = (numEarlier: number): string => {
+  if (numEarlier === 0) return "diese Veröffentlichung allein.";
+  return numEarlier === 1
+    ? "diese Veröffentlichung zusammen mit der früheren, mit der sie verbunden ist."
+    : `diese Veröffentlichung zusammen mit den ${numEarlier} früheren, mit denen sie verbunden ist.`;
+};
+
 export const de: typeof en = {
   languageName: "Deutsch",
   defaultTitle: "Eine Veröffentlichung mit Differential Privacy",
@@ -70,7 +77,8 @@ export const de: typeof en = {
       );
     }
     paragraphs.push(
-      "Die Zusage betrifft das, was diese Veröffentlichung dem Bekannten hinzufügt. Sie verbirgt nicht, was aus dem Rest der Bevölkerung folgt. Sie gilt für diese Veröffentlichung allein.",
+      "Die Zusage betrifft das, was diese Veröffentlichung dem Bekannten hinzufügt. Sie verbirgt nicht, was aus dem Rest der Bevölkerung folgt. Sie gilt für " +
+        coveredReleases(privacy.numEarlier ?? 0),
     );
     return paragraphs;
   },
@@ -86,6 +94,11 @@ export const de: typeof en = {
   exact: (facts, threshold) => [
     `Eine typische Zahl weicht um etwa ${facts.typicalError} ab. Das Rauschen erhöht eine Zahl so oft, wie es sie verringert; kleine Anzahlen können deshalb negativ sein.`,
     `Zu jeder Zahl dieser Seite gehören ihre Standardabweichung und ein Intervall. Zahlen, deren Standardabweichung mehr als ${threshold} von ihnen beträgt, sind als unsicher gekennzeichnet. Diese Fehler stammen allein vom Rauschen: Fehler in den Daten sind nicht enthalten.`,
+    ...(facts.privacy.numEarlier
+      ? [
+          `Die Zahlen sind die besten Schätzwerte aus ${facts.privacy.numEarlier + 1} Veröffentlichungen derselben Daten zusammen; ihre Fehler sind deshalb kleiner als die jeder einzelnen.`,
+        ]
+      : []),
     ...(facts.attributes.some((attribute) => attribute.queries === "mean")
       ? [
           "Mittelwerte haben Intervalle nach Fieller. Wo eine Anzahl zu unsicher ist, gibt es keinen Mittelwert. Ein Mittelwert nahe 0 gilt als unsicher, auch wenn er gut bekannt ist: Sehen Sie auf sein Intervall.",
@@ -161,6 +174,11 @@ export const de: typeof en = {
   noMean: "Anzahl zu unsicher",
   noMeanSentence:
     "Die Anzahl dieser Zeilen ist zu unsicher für einen Mittelwert. Fragen Sie nach mehr Zeilen zugleich.",
+  viewsOfMeans: {
+    cells: "Jeder Wert",
+    prefixes: "Alle bis zu jedem Wert",
+    planned: "Wie veröffentlicht",
+  },
   level: (name) => `Ebene von ${name}`,
   levelName: (level) => (level === 0 ? "Werte" : `Gruppen, Ebene ${level}`),
   confidence: "Konfidenz",
