@@ -63,11 +63,13 @@ function bars(table: ShownTable, look: Look): Plot.PlotOptions {
   const reliable = table.rows.filter((row) => !row.unreliable);
   const unreliable = table.rows.filter((row) => row.unreliable);
   return {
-    height: 56 + 24 * axis.labels.length,
+    height: 66 + 24 * axis.labels.length,
+    marginBottom: 40,
     marginLeft: marginFor(axis.labels),
     marginRight: 24,
     x: {
       label: look.estimate,
+      labelOffset: 38,
       grid: true,
       tickFormat: (v: number) => look.numbers.digits(v, 4),
     },
@@ -138,11 +140,13 @@ function dots(table: ShownTable, look: Look): Plot.PlotOptions {
   const y = (row: Row): number => row.places[0] ?? 0;
   const known = table.rows.filter((row) => !isMissing(row));
   return {
-    height: 56 + 24 * axis.labels.length,
+    height: 66 + 24 * axis.labels.length,
+    marginBottom: 40,
     marginLeft: marginFor(axis.labels),
     marginRight: 24,
     x: {
       label: look.estimate,
+      labelOffset: 38,
       grid: true,
       domain: meanDomain(table) ?? [0, 1],
       tickFormat: (v: number) => look.numbers.digits(v, 4),

@@ -56,6 +56,9 @@ function numberCells({ texts, numbers }: Context, answer: Estimate): HTMLElement
   );
 }
 
+// Dates and other short labels are not broken at their hyphens.
+const lengthOf = (label: string): string => (label.length <= 24 ? "short" : "");
+
 function bodyRow(context: Context, table: ShownTable, row: Row): HTMLElement {
   const { texts } = context;
   const word = row.unreliable ? texts.unreliable : texts.reliable;
@@ -64,8 +67,8 @@ function bodyRow(context: Context, table: ShownTable, row: Row): HTMLElement {
     row.unreliable ? { class: "unreliable" } : {},
     ...row.labels.map((label, k) =>
       k === 0
-        ? element("th", { scope: "row", dir: "auto" }, label)
-        : element("td", { dir: "auto", class: "label" }, label),
+        ? element("th", { scope: "row", dir: "auto", class: lengthOf(label) }, label)
+        : element("td", { dir: "auto", class: `label ${lengthOf(label)}` }, label),
     ),
     ...table.quantities.flatMap((quantity, k) => [
       ...numberCells(context, estimateOf(table, row, quantity)),

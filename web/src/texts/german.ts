@@ -1,7 +1,7 @@
 // Every text of the reader's page in German.
 
 import type { en } from "./english";
-import { citedSource, code, firstFew, listed } from "./text_parts";
+import { citedSource, code, decimalComma, firstFew, listed } from "./text_parts";
 
 const zahl = (count: number, one: string, many: string): string =>
   `${count} ${count === 1 ? one : many}`;
@@ -61,7 +61,7 @@ export const de: typeof en = {
         ? "ob eine bestimmte Zeile in den Daten steht"
         : `ob die Zeilen eines bestimmten Werts von ${code(privacy.identifier)} in den Daten stehen`;
     const paragraphs = [
-      `Angenommen, jemand kennt alle Daten bis auf eines: ${suspicion}. Beides hält er für gleich wahrscheinlich: 50 %. Nachdem er diese Veröffentlichung gesehen hat, kann er sich höchstens zu ${privacy.suspicion} sicher sein. Das gilt unabhängig davon, was er weiß und berechnet, außer mit einer Wahrscheinlichkeit von höchstens ${privacy.delta}.`,
+      `Angenommen, jemand kennt alle Daten bis auf eines: ${suspicion}. Beides hält er für gleich wahrscheinlich: 50 %. Nachdem er diese Veröffentlichung gesehen hat, kann er sich höchstens zu ${decimalComma(privacy.suspicion)} sicher sein. Das gilt unabhängig davon, was er weiß und berechnet, außer mit einer Wahrscheinlichkeit von höchstens ${privacy.delta}.`,
     ];
     if (privacy.isWeak) {
       paragraphs.push(
@@ -84,15 +84,17 @@ export const de: typeof en = {
   },
   technical: "Technische Angaben",
   technicalText: (privacy) => [
-    `(${privacy.epsilon}, ${privacy.delta})-Differential Privacy, zero-concentrated Differential Privacy mit rho = ${privacy.rho}${
-      privacy.mu === null ? "" : ` und Gaussian Differential Privacy mit mu = ${privacy.mu}`
+    `(${decimalComma(privacy.epsilon)}; ${privacy.delta})-Differential Privacy, zero-concentrated Differential Privacy mit rho = ${decimalComma(privacy.rho)}${
+      privacy.mu === null
+        ? ""
+        : ` und Gaussian Differential Privacy mit mu = ${decimalComma(privacy.mu)}`
     }; benachbarte Tabellen: ${privacy.neighbours}. Das Rauschen ist diskret normalverteilt und wird exakt gezogen. Die Angaben sind aufgerundet, nie abgerundet, und gelten für dieses Rauschen.${
       privacy.identifier === "" ? " Für eine Person mit k Zeilen ist rho k^2-mal so groß." : ""
     }`,
   ],
   exactTitle: "Wie genau die Zahlen sind",
   exact: (facts, threshold) => [
-    `Eine typische Zahl weicht um etwa ${facts.typicalError} ab. Das Rauschen erhöht eine Zahl so oft, wie es sie verringert; kleine Anzahlen können deshalb negativ sein.`,
+    `Eine typische Zahl weicht um etwa ${decimalComma(facts.typicalError)} ab. Das Rauschen erhöht eine Zahl so oft, wie es sie verringert; kleine Anzahlen können deshalb negativ sein.`,
     `Zu jeder Zahl dieser Seite gehören ihre Standardabweichung und ein Intervall. Zahlen, deren Standardabweichung mehr als ${threshold} von ihnen beträgt, sind als unsicher gekennzeichnet. Diese Fehler stammen allein vom Rauschen: Fehler in den Daten sind nicht enthalten.`,
     ...(facts.privacy.numEarlier
       ? [

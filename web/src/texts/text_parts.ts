@@ -7,6 +7,9 @@ import type { FileProblem } from "../given_file";
 export const code = (text: string): string =>
   "`" + text.replace(/\p{Cc}/gu, " ").replaceAll("`", "'") + "`";
 
+// A number that came as English text.
+export const decimalComma = (text: string): string => text.replace(/(\d)\.(?=\d)/g, "$1,");
+
 export const kMaxLabels = 8;
 
 export function firstFew(labels: string[]): string {
