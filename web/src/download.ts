@@ -20,6 +20,8 @@ export function saveText(text: string, name: string, type: string): void {
 const field = (text: string): string =>
   /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 
+// In place of a mean, as the program writes it.
+const kMeanNote = "count too uncertain";
 const kCountColumns = ["estimate", "std_dev", "ci_lower", "ci_upper"];
 const kMomentColumns = ["sum", "mean"].flatMap((name) => [
   name,
@@ -40,7 +42,7 @@ export function csvOf(table: ShownTable): string {
     lines.push([
       ...row.labels.map(field),
       ...numbers.map((value) => (Number.isNaN(value) ? "" : String(value))),
-      ...(hasMean ? [isMissing(estimateOf(table, row, "mean")) ? "count too uncertain" : ""] : []),
+      ...(hasMean ? [isMissing(estimateOf(table, row, "mean")) ? kMeanNote : ""] : []),
     ]);
   }
   return lines.map((line) => line.join(",") + "\n").join("");

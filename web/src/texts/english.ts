@@ -100,7 +100,7 @@ export const en = {
       : []),
     ...(facts.attributes.some((attribute) => attribute.queries === "mean")
       ? [
-          "Means have intervals by Fieller's method. Where a count is too uncertain, there is no mean. A mean close to 0 is marked as unreliable even if it is known well: look at its interval.",
+          "Means have intervals by Fieller's method. Where rows are too few for the noise, there is no mean. A mean close to 0 is marked as unreliable even if it is known well: look at its interval.",
         ]
       : []),
   ],
@@ -167,8 +167,8 @@ export const en = {
     mean: (name: string): string => `Mean of ${name}`,
   } satisfies Record<Quantity, (name: string) => string>,
   by: (quantity: string, names: string): string => `${quantity} by ${names}`,
-  noMean: "count too uncertain",
-  noMeanSentence: "The count of these rows is too uncertain for a mean. Ask for more rows at once.",
+  noMean: "too few rows",
+  noMeanSentence: "There are too few rows for a mean at this noise. Ask for more rows at once.",
   // The same views of a table with means, of which "Counts" is a quantity.
   viewsOfMeans: {
     cells: "Each value",
@@ -198,8 +198,8 @@ export const en = {
     heatmap: (isDark: boolean): string =>
       `${isDark ? "Brighter" : "Darker"} cells have larger estimates.`,
     unreliableDots: "Open dots are unreliable.",
-    missing: "Where the count is too uncertain, there is no mean.",
-    missingCells: "Cells with a dash have no mean: their count is too uncertain.",
+    missing: "Where rows are too few for the noise, there is no mean.",
+    missingCells: "Cells with a dash have no mean: they have too few rows.",
     unreliableBars: "Pale bars with a dashed outline are unreliable.",
     unreliableCells: "Cells marked with a cross are unreliable.",
     unreliableCurve: "Open circles are unreliable answers.",

@@ -103,7 +103,7 @@ export const de: typeof en = {
       : []),
     ...(facts.attributes.some((attribute) => attribute.queries === "mean")
       ? [
-          "Mittelwerte haben Intervalle nach Fieller. Wo eine Anzahl zu unsicher ist, gibt es keinen Mittelwert. Ein Mittelwert nahe 0 gilt als unsicher, auch wenn er gut bekannt ist: Sehen Sie auf sein Intervall.",
+          "Mittelwerte haben Intervalle nach Fieller. Wo es für das Rauschen zu wenige Zeilen sind, gibt es keinen Mittelwert. Ein Mittelwert nahe 0 gilt als unsicher, auch wenn er gut bekannt ist: Sehen Sie auf sein Intervall.",
         ]
       : []),
   ],
@@ -173,9 +173,9 @@ export const de: typeof en = {
     mean: (name) => `Mittelwert von ${name}`,
   },
   by: (quantity, names) => `${quantity} nach ${names}`,
-  noMean: "Anzahl zu unsicher",
+  noMean: "zu wenige Zeilen",
   noMeanSentence:
-    "Die Anzahl dieser Zeilen ist zu unsicher für einen Mittelwert. Fragen Sie nach mehr Zeilen zugleich.",
+    "Es sind zu wenige Zeilen für einen Mittelwert bei diesem Rauschen. Fragen Sie nach mehr Zeilen zugleich.",
   viewsOfMeans: {
     cells: "Jeder Wert",
     prefixes: "Alle bis zu jedem Wert",
@@ -203,8 +203,8 @@ export const de: typeof en = {
       `Intervalle sind abgeschnitten, wo kein Mittelwert sein kann: unter ${low} und über ${high}.`,
     heatmap: (isDark) => `${isDark ? "Hellere" : "Dunklere"} Felder haben größere Schätzwerte.`,
     unreliableDots: "Offene Punkte sind unsicher.",
-    missing: "Wo die Anzahl zu unsicher ist, gibt es keinen Mittelwert.",
-    missingCells: "Felder mit einem Strich haben keinen Mittelwert: Ihre Anzahl ist zu unsicher.",
+    missing: "Wo es für das Rauschen zu wenige Zeilen sind, gibt es keinen Mittelwert.",
+    missingCells: "Felder mit einem Strich haben keinen Mittelwert: Sie haben zu wenige Zeilen.",
     unreliableBars: "Blasse Balken mit gestricheltem Rand sind unsicher.",
     unreliableCells: "Felder mit einem Kreuz sind unsicher.",
     unreliableCurve: "Offene Kreise sind unsichere Angaben.",
