@@ -52,19 +52,12 @@ int64_t ParsePageSize(double megabytes) {
 }
 
 void ReportLeftOut(const PageWritten& written) {
-  const int64_t num_large = std::ssize(written.left_out) - written.num_means;
-  if (num_large > 0) {
-    fmt::print(stderr,
-               "note: {} did not fit into {}, the largest {}; allow a larger --page-size, or make "
-               "them with residua tables\n",
-               Counted(num_large, "table"), written.output.string(),
-               written.left_out[static_cast<size_t>(written.num_means)]);
-  }
-  if (written.num_means > 0) {
-    fmt::print(stderr, "note: {} with sums and means {} not in {}; make them with residua tables\n",
-               Counted(written.num_means, "table"), written.num_means == 1 ? "is" : "are",
-               written.output.string());
-  }
+  if (written.left_out.empty()) return;
+  fmt::print(stderr,
+             "note: {} did not fit into {}, the largest {}; allow a larger --page-size, or make "
+             "them with residua tables\n",
+             Counted(std::ssize(written.left_out), "table"), written.output.string(),
+             written.left_out.front());
 }
 
 void AddPageCommand(CLI::App* app) {

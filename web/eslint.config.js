@@ -19,11 +19,16 @@ export default typescript.config(
     },
   },
   {
-    files: ["tests/**/*.js"],
+    files: ["tests/**/*.js", "bench/**/*.js"],
     languageOptions: {
       globals: Object.fromEntries(
         [
           "process",
+          "console",
+          "performance",
+          "addEventListener",
+          "requestAnimationFrame",
+          "setTimeout",
           "Blob",
           "Buffer",
           "document",

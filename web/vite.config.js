@@ -22,10 +22,30 @@ function licencesOf(chunk) {
   return [readFileSync("core/LICENCES.txt", "utf8").trim(), ...parts].join("\n\n");
 }
 
+// What differs between the pages, beside what their scripts do.
+const kPages = {
+  reader: {
+    entry: "main.ts",
+    withoutScript:
+      "This page shows the tables of a release and needs JavaScript. Without it, read summary.md and the files in tables/.",
+  },
+  planner: {
+    entry: "planner/main.ts",
+    withoutScript: "This page plans a release and needs JavaScript. Without it, use residua plan.",
+  },
+};
+
 function oneFile(page) {
   return {
     name: "one-file",
     enforce: "post",
+    transformIndexHtml: {
+      order: "pre",
+      handler: (html) =>
+        html
+          .replace("<!--without-script-->", kPages[page].withoutScript)
+          .replace("<!--entry-->", kPages[page].entry),
+    },
     generateBundle(_options, bundle) {
       const files = Object.values(bundle);
       const chunk = files.find((file) => file.type === "chunk");
@@ -75,7 +95,7 @@ export default defineConfig(({ mode }) => {
       modulePreload: false,
       target: "es2022",
       reportCompressedSize: false,
-      rollupOptions: { input: `${page}.html` },
+      rollupOptions: { input: "page.html" },
     },
     plugins: [oneFile(page)],
   };

@@ -237,7 +237,7 @@ nb::tuple WritePageOf(const Release& release, const std::filesystem::path& measu
   request.max_bytes = max_bytes;
   request.confidence = confidence;
   const PageWritten written = RunJob([&](const Job&) { return WritePage(request); });
-  return nb::make_tuple(written.num_bytes, written.num_tables, written.left_out, written.num_means);
+  return nb::make_tuple(written.num_bytes, written.num_tables, written.left_out);
 }
 
 void Verify(const std::filesystem::path& path) {

@@ -118,8 +118,7 @@ def releases_of(after: Release | Sequence[Release]) -> list[_residua.Release]:
 @dataclass(frozen=True)
 class Page:
     """A page that was written: its file, its size, the number of tables that it can show, and the
-    names of the others: those with sums and means, which the page does not show, and those that did
-    not fit, the largest first. Made by :meth:`Release.page`.
+    names of those that did not fit, the largest first. Made by :meth:`Release.page`.
 
     >>> example_release().page("people.html").num_tables
     4
@@ -465,21 +464,12 @@ class Release:
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder, "release.parquet")
             self.save(file)
-            *told, num_means = self._release.page(
-                file, output, spec._spec if spec else None, most, level
-            )
+            told = self._release.page(file, output, spec._spec if spec else None, most, level)
         page = Page(output, *told)
-        all_tables = len(page.left_out) + page.num_tables
-        if num_means > 0:
+        if page.left_out:
             warnings.warn(
-                f"{output}: {num_means} of {all_tables} tables have sums and means, which the page "
-                "does not show; see Release.table",
-                stacklevel=2,
-            )
-        if len(page.left_out) > num_means:
-            warnings.warn(
-                f"{output}: {len(page.left_out) - num_means} of {all_tables} tables "
-                f"did not fit, the largest {page.left_out[num_means]}; allow more max_bytes",
+                f"{output}: {len(page.left_out)} of {len(page.left_out) + page.num_tables} tables "
+                f"did not fit, the largest {page.left_out[0]}; allow more max_bytes",
                 stacklevel=2,
             )
         return page

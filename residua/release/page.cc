@@ -193,6 +193,11 @@ Json AttributeFacts(const Attribute& attribute) {
     facts["firstDay"] = DayText(dates->first_day);
     facts["lastDay"] = DayText(dates->last_day);
   }
+  if (const MeanEncoding* mean = MeanOf(attribute)) {
+    facts["low"] = DecimalText(mean->low, mean->decimals);
+    facts["high"] = DecimalText(mean->high, mean->decimals);
+    if (!mean->is_integers) facts["step"] = DecimalText(mean->step, mean->decimals);
+  }
   return facts;
 }
 
@@ -202,6 +207,13 @@ Json FileFacts(const PageRequest& request, const MeasurementFile& file) {
   return {{"name", file.plan().parts.empty() ? "measurements.parquet" : "combined.parquet"},
           {"bytes", std::filesystem::file_size(request.measurements)},
           {"isReadable", !file.seal().empty()}};
+}
+
+// Of all releases that the plan combines.
+Json PromiseFacts(const Plan& plan) {
+  Json facts = PrivacyFacts(plan);
+  facts["numEarlier"] = std::max<std::ptrdiff_t>(std::ssize(plan.parts) - 1, 0);
+  return facts;
 }
 
 Json Facts(const PageRequest& request, const MeasurementFile& file, const std::string& plan_digest,
@@ -223,7 +235,7 @@ Json Facts(const PageRequest& request, const MeasurementFile& file, const std::s
           {"version", Version()},
           {"planDigest", request.plan_digest.empty() ? plan_digest : request.plan_digest},
           {"typicalError", fmt::format("{:.3g}", Summarize(plan, PublishedErrors(plan)).rmse)},
-          {"privacy", PrivacyFacts(plan)},
+          {"privacy", PromiseFacts(plan)},
           {"attributes", std::move(attributes)},
           {"file", FileFacts(request, file)},
           {"numTables", written.num_tables},
@@ -234,18 +246,15 @@ Json Facts(const PageRequest& request, const MeasurementFile& file, const std::s
 }
 
 // Small tables first: of two, the one with fewer values, then the one listed first. As a table has
-// more values than its parts, all parts of every table come before it. Those with means, which the
-// page does not show, come last.
+// more values than its parts, all parts of every table come before it.
 std::vector<PackedResidual> ReadPacked(const MeasurementFile& file) {
   std::vector<PackedResidual> residuals;
   file.ForEach([&](NoisyResidual&& residual) { residuals.push_back(Pack(residual)); });
   const Plan& plan = file.plan();
-  using Size = std::pair<bool, int64_t>;
-  std::vector<std::pair<Size, size_t>> order;
+  std::vector<std::pair<int64_t, size_t>> order;
   for (size_t k = 0; k < residuals.size(); ++k) {
     const AttributeSet& set = residuals[k].attributes;
-    order.emplace_back(
-        Size{MeanAttribute(plan.domain, set) >= 0, NumCellsInMemory(plan.domain, set)}, k);
+    order.emplace_back(NumCellsInMemory(plan.domain, set), k);
   }
   std::sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
     if (a.first != b.first) return a.first < b.first;
@@ -289,18 +298,13 @@ PageWritten WritePage(const PageRequest& request) {
       request.text.title.empty() ? "A differentially private release" : request.text.title;
   const int64_t fixed = static_cast<int64_t>(ReaderPageTemplate().size()) +
                         static_cast<int64_t>(Compressed(plan_json + inverses).size()) * 4 / 3;
-  const auto num_means =
-      std::count_if(residuals.begin(), residuals.end(), [&](const PackedResidual& residual) {
-        return MeanAttribute(plan.domain, residual.attributes) >= 0;
-      });
-  size_t num_held = std::min(NumThatFit(residuals, request.max_bytes - fixed),
-                             residuals.size() - static_cast<size_t>(num_means));
+  size_t num_held = NumThatFit(residuals, request.max_bytes - fixed);
   for (;; num_held -= (num_held + 49) / 50) {
     if (num_held == 0) {
       Fail(ErrorKind::kTooLarge, "{}: a page of {} bytes cannot hold it; allow more",
            request.output.string(), request.max_bytes);
     }
-    PageWritten written{request.output, 0, static_cast<int64_t>(num_held), {}, num_means};
+    PageWritten written{request.output, 0, static_cast<int64_t>(num_held), {}};
     for (size_t k = residuals.size(); k > num_held; --k) {
       written.left_out.push_back(SetName(plan.domain, residuals[k - 1].attributes));
     }

@@ -26,11 +26,8 @@ struct PageRequest {
 struct PageWritten {
   std::filesystem::path output;
   int64_t num_bytes = 0;
-  int64_t num_tables = 0;  // that the page can show
-  // The names of tables that are not in the page: those with means, then those that did not fit, the
-  // largest first.
-  std::vector<std::string> left_out;
-  int64_t num_means = 0;  // of these have means
+  int64_t num_tables = 0;             // that the page can show
+  std::vector<std::string> left_out;  // names of tables that did not fit, the largest first
 };
 
 // Writes one HTML file that shows a release to its readers: without a server, a network or any

@@ -93,12 +93,16 @@ Json AttributeJson(const Attribute& attribute) {
   for (int64_t cell = 0; cell < std::min(attribute.size, kMostLabels); ++cell) {
     labels.push_back(CellLabel(attribute, cell));
   }
-  return {{"name", attribute.name},
-          {"size", attribute.size},
-          {"queries", ToString(attribute.queries)},
-          {"labels", std::move(labels)},
-          {"last", CellLabel(attribute, attribute.size - 1)},
-          {"readFromData", attribute.read_from_data}};
+  Json json = {{"name", attribute.name},
+               {"size", attribute.size},
+               {"queries", QueriesText(attribute)},
+               {"labels", std::move(labels)},
+               {"last", CellLabel(attribute, attribute.size - 1)},
+               {"readFromData", attribute.read_from_data}};
+  if (const MeanEncoding* mean = MeanOf(attribute)) {
+    json["range"] = DecimalValue(mean->high - mean->low, mean->decimals);
+  }
+  return json;
 }
 
 // What the spec says, and how it is written.

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,9 +20,10 @@
 #include "residua/files/plan_file.h"
 #include "residua/files/spec.h"
 #include "residua/reconstruct/estimate.h"
-#include "residua/reconstruct/query_answer.h"
+#include "residua/reconstruct/mean_estimate.h"
 #include "residua/reconstruct/table_answers.h"
 #include "residua/reconstruct/table_reconstruction.h"
+#include "residua/release/question_answer.h"
 #include "residua/text/choice_text.h"
 #include "residua/text/question_text.h"
 #include "web/core/door.h"
@@ -35,7 +37,9 @@ constexpr int64_t kMaxShownAnswers = 1'000'000;
 
 std::unique_ptr<PageRelease> release;
 std::optional<std::vector<AxisAnswers>> axes_of_kind[3];  // by AnswerKind
-std::vector<double> table_values;  // estimates, standard deviations, lower and upper ends
+// Of a table, column by column: estimates, standard deviations, lower and upper ends; of a table
+// with a mean these of the counts, the sums and the means.
+std::vector<double> table_values;
 
 PageRelease& Loaded() {
   if (release == nullptr) Fail(ErrorKind::kBadInput, "no release was loaded");
@@ -142,7 +146,7 @@ Json Describe() {
       groups.push_back({{"name", group.name}, {"cells", group.cells}});
     }
     attributes.push_back({{"name", attribute.name},
-                          {"kind", ToString(attribute.queries)},
+                          {"kind", QueriesText(attribute)},
                           {"cells", std::move(cells)},
                           {"groups", std::move(groups)},
                           {"nullCell", attribute.encoding.null_cell},
@@ -157,8 +161,60 @@ AnswerKind KindFrom(const Json& text) {
   return AnswerKind::kPlanned;
 }
 
+// Appends a column to the table's values.
+void AppendColumn(std::span<const double> values) {
+  table_values.insert(table_values.end(), values.begin(), values.end());
+}
+
+// Appends estimates, their standard deviations, of which one may stand for all, and the ends of their
+// intervals, as the files of tables have them.
+void AppendEstimates(std::span<const double> estimates, std::span<const double> std_devs,
+                     double quantile, double widening) {
+  const size_t count = estimates.size();
+  const size_t at = table_values.size();
+  table_values.resize(at + 4 * count);
+  for (size_t k = 0; k < count; ++k) {
+    const double std_dev = std_devs[std_devs.size() == 1 ? 0 : k];
+    const double reach = quantile * std_dev + widening;
+    table_values[at + k] = estimates[k];
+    table_values[at + count + k] = std_dev;
+    table_values[at + 2 * count + k] = estimates[k] - reach;
+    table_values[at + 3 * count + k] = estimates[k] + reach;
+  }
+}
+
+// The counts, sums and means of a table with the MeanAxis at place `axis`. Returns their number.
+size_t AppendMeans(const MeanEncoding& mean, const ResidualIndex& index, const AttributeSet& table,
+                   std::span<const AxisAnswers* const> axes, size_t axis, double quantile) {
+  const MeanColumns columns =
+      MakeMeanColumns(mean, AnswerTable(Reconstruct(index, table), axes),
+                      AnswerVariances(index, table, axes), axes, axis, quantile);
+  AppendEstimates(columns.counts, columns.count_std_devs, quantile, 0);
+  AppendEstimates(columns.sums, columns.sum_std_devs, quantile, 0);
+  AppendColumn(columns.means);
+  AppendColumn(columns.mean_std_devs);
+  AppendColumn(columns.mean_lower);
+  AppendColumn(columns.mean_upper);
+  return columns.counts.size();
+}
+
+size_t AppendCounts(const ResidualIndex& index, const AttributeSet& table,
+                    std::span<const AxisAnswers* const> axes, double quantile) {
+  const std::vector<double> counts = Reconstruct(index, table);
+  std::vector<double> std_devs = AnswerVariances(index, table, axes);
+  const double half_step = TableHalfStep(index, table, axes, std_devs);
+  const std::vector<double> estimates = std_devs.size() == 1 ? counts : AnswerTable(counts, axes);
+  const double widening =
+      half_step > 0 ? IntervalWidening(
+                          quantile, *std::min_element(std_devs.begin(), std_devs.end()), half_step)
+                    : 0;
+  for (double& value : std_devs) value = std::sqrt(value);
+  AppendEstimates(estimates, std_devs, quantile, widening);
+  return estimates.size();
+}
+
 // Every answer of a table, as `residua tables` has them: "answers" says for each attribute what is
-// asked of it.
+// asked of it. An attribute whose mean is asked has no labels.
 Json Table(const Json& request) {
   PageRelease& page = Loaded();
   const auto attributes = request.at("table").get<std::vector<int>>();
@@ -167,58 +223,78 @@ Json Table(const Json& request) {
   std::vector<const AxisAnswers*> axes;
   Json labels = Json::array();
   int64_t num_answers = 1;
+  std::optional<size_t> mean_axis;
   for (size_t k = 0; k < table.size(); ++k) {
     const AnswerKind kind = KindFrom(request.at("answers").at(k));
     auto& all_axes = axes_of_kind[static_cast<int>(kind)];
     if (!all_axes) all_axes = AxesOf(page.plan(), kind);
     axes.push_back(&(*all_axes)[static_cast<size_t>(table[k])]);
+    if (MeanOf(page.plan().domain[table[k]]) != nullptr) {
+      mean_axis = k;
+      labels.push_back(Json::array());
+      continue;
+    }
     labels.push_back(axes.back()->labels);
     num_answers = CheckedMultiply(num_answers, std::ssize(axes.back()->labels));
   }
   if (num_answers > kMaxShownAnswers) return {{"tooLarge", num_answers}};
   if (Json missing = page.MissingOf({&table, 1}); !missing.is_null()) return missing;
   const ResidualIndex& index = page.index();
-  const std::vector<double> counts = Reconstruct(index, table);
-  const std::vector<double> variances = AnswerVariances(index, table, axes);
-  const double half_step = TableHalfStep(index, table, axes, variances);
-  const std::vector<double> estimates = variances.size() == 1 ? counts : AnswerTable(counts, axes);
   const double quantile = TwoSidedQuantile(request.at("confidence").get<double>());
-  const double widening =
-      half_step > 0
-          ? IntervalWidening(quantile, *std::min_element(variances.begin(), variances.end()),
-                             half_step)
-          : 0;
-  const size_t count = estimates.size();
-  table_values.resize(4 * count);
-  for (size_t k = 0; k < count; ++k) {
-    const double std_dev = std::sqrt(variances[variances.size() == 1 ? 0 : k]);
-    const double reach = quantile * std_dev + widening;
-    table_values[k] = estimates[k];
-    table_values[count + k] = std_dev;
-    table_values[2 * count + k] = estimates[k] - reach;
-    table_values[3 * count + k] = estimates[k] + reach;
-  }
+  table_values.clear();
+  const size_t count = mean_axis ? AppendMeans(*MeanOf(page.plan().domain[table[*mean_axis]]),
+                                               index, table, axes, *mean_axis, quantile)
+                                 : AppendCounts(index, table, axes, quantile);
   return {{"labels", std::move(labels)},
           {"count", count},
           {"at", reinterpret_cast<uintptr_t>(table_values.data())}};
 }
 
+// Of a mean whose count is too uncertain, nulls.
+Json AnswerJson(const QuestionAnswer& answer) {
+  if (!answer.interval) {
+    return {
+        {"estimate", nullptr}, {"std_dev", nullptr}, {"ci_lower", nullptr}, {"ci_upper", nullptr}};
+  }
+  return {{"estimate", answer.estimate.value},
+          {"std_dev", std::sqrt(answer.estimate.variance)},
+          {"ci_lower", answer.interval->lower},
+          {"ci_upper", answer.interval->upper}};
+}
+
 Json EstimateJson(const Estimate& estimate, double confidence) {
-  const Interval interval = ConfidenceInterval(estimate, confidence);
-  return {{"estimate", estimate.value},
-          {"std_dev", std::sqrt(estimate.variance)},
-          {"ci_lower", interval.lower},
-          {"ci_upper", interval.upper}};
+  return AnswerJson({estimate, ConfidenceInterval(estimate, confidence)});
+}
+
+// What is asked for: the count of rows, or the sum or the mean of an attribute.
+Json QuantityOf(const AnyQuestion& question) {
+  const ProductQuery& query = *QueriesOf(question).front();
+  for (const AttributeWeights& factor : query.factors()) {
+    if (!std::holds_alternative<std::vector<double>>(factor.weights)) continue;
+    return {{"of", factor.attribute},
+            {"is", std::holds_alternative<MeanQuestion>(question) ? "mean" : "sum"}};
+  }
+  return {{"of", nullptr}, {"is", "count"}};
+}
+
+std::vector<AttributeSet> TablesOf(std::span<const AnyQuestion> questions) {
+  std::vector<AttributeSet> tables;
+  for (const AnyQuestion& question : questions) {
+    for (const ProductQuery* query : QueriesOf(question)) tables.push_back(query->attributes());
+  }
+  return tables;
 }
 
 // One question, as `residua query --json` answers it.
 Json Ask(const Json& request) {
   PageRelease& page = Loaded();
-  const ProductQuery query =
-      ParseQuestion(request.at("question").get<std::string>(), page.plan().domain);
-  const AttributeSet table = query.attributes();
-  if (Json missing = page.MissingOf({&table, 1}); !missing.is_null()) return missing;
-  return EstimateJson(Answer(page.index(), query), request.at("confidence").get<double>());
+  const std::vector<AnyQuestion> asked = {
+      ParseAnyQuestion(request.at("question").get<std::string>(), page.plan().domain)};
+  if (Json missing = page.MissingOf(TablesOf(asked)); !missing.is_null()) return missing;
+  Json json =
+      AnswerJson(AnswerAny(page.index(), asked.front(), request.at("confidence").get<double>()));
+  json["quantity"] = QuantityOf(asked.front());
+  return json;
 }
 
 // Two questions, as `residua query --covariance --json` answers them.
@@ -226,24 +302,23 @@ Json Compare(const Json& request) {
   PageRelease& page = Loaded();
   const Domain& domain = page.plan().domain;
   const double confidence = request.at("confidence").get<double>();
-  const ProductQuery first = ParseQuestion(request.at("first").get<std::string>(), domain);
-  const ProductQuery second = ParseQuestion(request.at("second").get<std::string>(), domain);
-  const std::vector<AttributeSet> tables = {first.attributes(), second.attributes()};
-  if (Json missing = page.MissingOf(tables); !missing.is_null()) return missing;
-  const ResidualIndex& index = page.index();
-  const Estimate a = Answer(index, first);
-  const Estimate b = Answer(index, second);
-  const double covariance = Covariance(index, first, second);
-  Json json = {{"covariance", covariance},
-               {"correlation", covariance / std::sqrt(a.variance * b.variance)},
-               {"first", EstimateJson(a, confidence)},
-               {"second", EstimateJson(b, confidence)},
-               {"difference", EstimateJson(DifferenceOf(a, b, covariance), confidence)},
-               {"sum", EstimateJson(SumOf(a, b, covariance), confidence)},
+  const std::vector<AnyQuestion> asked = {
+      ParseAnyQuestion(request.at("first").get<std::string>(), domain),
+      ParseAnyQuestion(request.at("second").get<std::string>(), domain)};
+  if (Json missing = page.MissingOf(TablesOf(asked)); !missing.is_null()) return missing;
+  const Comparison both = CompareAny(page.index(), asked[0], asked[1], confidence);
+  Json json = {{"covariance", both.covariance},
+               {"correlation", both.correlation},
+               {"first", EstimateJson(both.first, confidence)},
+               {"second", EstimateJson(both.second, confidence)},
+               {"difference", EstimateJson(both.difference, confidence)},
+               {"sum", EstimateJson(both.sum, confidence)},
+               {"hasMean", both.has_mean},
                {"ratio", nullptr}};
-  if (const auto ratio = RatioInterval(a, b, covariance, confidence)) {
-    json["ratio"] = {
-        {"estimate", a.value / b.value}, {"ci_lower", ratio->lower}, {"ci_upper", ratio->upper}};
+  if (both.ratio) {
+    json["ratio"] = {{"estimate", both.first.value / both.second.value},
+                     {"ci_lower", both.ratio->lower},
+                     {"ci_upper", both.ratio->upper}};
   }
   return json;
 }

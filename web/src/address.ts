@@ -4,6 +4,7 @@ export interface View {
   section: string;
   table: string[]; // names of attributes
   view: string;
+  quantity: string; // of a table with means
   levels: Record<string, number>;
   question: string;
   second: string | null;
@@ -19,6 +20,7 @@ export function writeAddress(view: View): string {
     view.table.forEach((name) => parts.append("table", name));
     if (view.table.length === 0) parts.append("table", "");
     if (view.view !== "") parts.set("show", view.view);
+    if (view.quantity !== "") parts.set("of", view.quantity);
     for (const [name, level] of Object.entries(view.levels)) {
       if (view.table.includes(name) && level > 0) parts.append("level", `${level} ${name}`);
     }
@@ -38,6 +40,7 @@ export function readAddress(hash: string, defaults: View): View {
     view.section = "tables";
     view.table = parts.getAll("table").filter((name) => name !== "");
     view.view = parts.get("show") ?? "";
+    view.quantity = parts.get("of") ?? "";
     for (const entry of parts.getAll("level")) {
       const space = entry.indexOf(" ");
       view.levels[entry.slice(space + 1)] = Number(entry.slice(0, space));

@@ -1,10 +1,22 @@
-// The picture of a table: bars, curves with bands, heatmaps and small multiples.
+// The picture of a table: bars, dots, curves with bands, heatmaps and small multiples.
 
 import * as Plot from "@observablehq/plot";
+import { isMissing } from "./shown_table";
 import type { Axis, Row, ShownTable } from "./shown_table";
-import type { Numbers } from "./format";
+import {
+  kBand,
+  kBar,
+  kInk,
+  marginFor,
+  panelGrid,
+  panelTitles,
+  short,
+  ticksOf,
+} from "./chart_parts";
+import type { Look } from "./chart_parts";
+import { heatmap } from "./heatmap";
 
-export type ChartKind = "bars" | "curve" | "heatmap" | "multiples" | "curves" | "none";
+export type ChartKind = "bars" | "dots" | "curve" | "heatmap" | "multiples" | "curves" | "none";
 
 // More answers than this make no picture that anybody can read.
 const kMaxMarks = 20_000;
@@ -19,7 +31,8 @@ export function chartKind(table: ShownTable): ChartKind {
     axis.isRunning || (axis.isOrdered && axis.labels.length > kMaxBars);
   if (second === undefined) {
     if (isCurve(first)) return "curve";
-    return first.labels.length <= 300 ? "bars" : "none";
+    if (first.labels.length > 300) return "none";
+    return table.quantities[0] === "mean" ? "dots" : "bars";
   }
   if (third === undefined) {
     const running = table.axes.filter((axis) => axis.isRunning);
@@ -44,56 +57,19 @@ function panelsOf(table: ShownTable): number {
   return table.axes[1 - runningAxis(table)]?.labels.length ?? 0;
 }
 
-const kMaxLabel = 22;
-const numLetters = (text: string): number => Array.from(text).length;
-const short = (label: string): string => {
-  const letters = Array.from(label);
-  return letters.length <= kMaxLabel ? label : `${letters.slice(0, kMaxLabel - 1).join("")}…`;
-};
-
-// Every label, or some of them where there are many.
-function ticksOf(axis: Axis, most: number): number[] {
-  const step = Math.max(1, Math.ceil(axis.labels.length / most));
-  return axis.labels.map((_, k) => k).filter((k) => k % step === 0);
-}
-
-const marginFor = (labels: string[]): number =>
-  12 + 6.4 * Math.max(3, ...labels.map((label) => numLetters(short(label))));
-
-interface Look {
-  width: number;
-  isDark: boolean;
-  numbers: Numbers;
-  label: string; // for screen readers
-  estimate: string; // the name of the axis of numbers
-}
-
-const kBar = "var(--mark)";
-const kBand = "var(--band)";
-const kInk = "var(--ink)";
-
-function colours(look: Look, rows: Row[]): Plot.ScaleOptions {
-  const largest = Math.max(1e-9, ...rows.map((row) => row.estimate));
-  return {
-    type: "linear",
-    domain: [0, largest],
-    range: look.isDark ? ["#16212e", "#8ec5ff"] : ["#f1f5fa", "#0b4a8f"],
-    clamp: true,
-    legend: false,
-  };
-}
-
 function bars(table: ShownTable, look: Look): Plot.PlotOptions {
   const axis = table.axes[0] as Axis;
   const y = (row: Row): number => row.places[0] ?? 0;
   const reliable = table.rows.filter((row) => !row.unreliable);
   const unreliable = table.rows.filter((row) => row.unreliable);
   return {
-    height: 56 + 24 * axis.labels.length,
+    height: 66 + 24 * axis.labels.length,
+    marginBottom: 40,
     marginLeft: marginFor(axis.labels),
     marginRight: 24,
     x: {
       label: look.estimate,
+      labelOffset: 38,
       grid: true,
       tickFormat: (v: number) => look.numbers.digits(v, 4),
     },
@@ -134,6 +110,93 @@ function bars(table: ShownTable, look: Look): Plot.PlotOptions {
   };
 }
 
+// What the axis of means shows. A true mean is in the range of its number; intervals that reach
+// beyond it are cut off, so that a few uncertain means do not hide the others.
+function meanDomain(table: ShownTable): [number, number] | undefined {
+  const { mean } = table;
+  const known = table.rows.filter((row) => !isMissing(row));
+  if (mean === null || table.quantities[0] !== "mean" || known.length === 0) return undefined;
+  let [from, to] = [Infinity, -Infinity];
+  for (const row of known) {
+    from = Math.min(from, row.estimate, Math.max(row.ci_lower, mean.low));
+    to = Math.max(to, row.estimate, Math.min(row.ci_upper, mean.high));
+  }
+  const margin = (to - from) / 50;
+  return [from - margin, to + margin];
+}
+
+const domainOf = (table: ShownTable): Plot.ScaleOptions => {
+  const domain = meanDomain(table);
+  return domain === undefined ? {} : { domain };
+};
+
+// Counts and sums are drawn from 0 on.
+const zeroRule = (table: ShownTable): Plot.Markish =>
+  table.quantities[0] === "mean" ? null : Plot.ruleY([0], { stroke: kInk, strokeOpacity: 0.5 });
+
+// Means with their intervals. There is no bar, because 0 means nothing to many numbers.
+function dots(table: ShownTable, look: Look): Plot.PlotOptions {
+  const axis = table.axes[0] as Axis;
+  const y = (row: Row): number => row.places[0] ?? 0;
+  const known = table.rows.filter((row) => !isMissing(row));
+  return {
+    height: 66 + 24 * axis.labels.length,
+    marginBottom: 40,
+    marginLeft: marginFor(axis.labels),
+    marginRight: 24,
+    x: {
+      label: look.estimate,
+      labelOffset: 38,
+      grid: true,
+      domain: meanDomain(table) ?? [0, 1],
+      tickFormat: (v: number) => look.numbers.digits(v, 4),
+    },
+    y: {
+      type: "band",
+      domain: axis.labels.map((_, k) => k),
+      label: null,
+      tickFormat: (k: number) => short(axis.labels[k] ?? ""),
+      padding: 0.3,
+    },
+    marks: [
+      Plot.ruleY(known, {
+        x1: "ci_lower",
+        x2: "ci_upper",
+        y,
+        stroke: kInk,
+        strokeWidth: 1.5,
+        marker: "tick",
+        clip: "frame",
+        className: "intervals",
+      }),
+      Plot.dot(
+        known.filter((row) => !row.unreliable),
+        { x: "estimate", y, r: 4.5, fill: kBar, stroke: kBar, className: "reliable" },
+      ),
+      Plot.dot(
+        known.filter((row) => row.unreliable),
+        {
+          x: "estimate",
+          y,
+          r: 4.5,
+          fill: "var(--paper)",
+          stroke: kBar,
+          strokeWidth: 1.5,
+          className: "unreliable",
+        },
+      ),
+      Plot.text(table.rows.filter(isMissing), {
+        y,
+        frameAnchor: "left",
+        dx: 6,
+        text: () => look.noMean,
+        fontStyle: "italic",
+        className: "missing",
+      }),
+    ],
+  };
+}
+
 function curve(table: ShownTable, look: Look): Plot.PlotOptions {
   const axis = table.axes[0] as Axis;
   const x = (row: Row): number => row.places[0] ?? 0;
@@ -150,15 +213,17 @@ function curve(table: ShownTable, look: Look): Plot.PlotOptions {
     y: {
       label: look.estimate,
       grid: true,
+      ...domainOf(table),
       tickFormat: (v: number) => look.numbers.digits(v, 4),
     },
     marks: [
-      Plot.ruleY([0], { stroke: kInk, strokeOpacity: 0.5 }),
+      zeroRule(table),
       Plot.areaY(table.rows, {
         x,
         y1: "ci_lower",
         y2: "ci_upper",
         fill: kBand,
+        clip: "frame",
         className: "band",
       }),
       Plot.lineY(table.rows, {
@@ -169,7 +234,7 @@ function curve(table: ShownTable, look: Look): Plot.PlotOptions {
         className: "line",
       }),
       Plot.dot(
-        table.rows.filter((row) => row.unreliable),
+        table.rows.filter((row) => row.unreliable && !isMissing(row)),
         {
           x,
           y: "estimate",
@@ -181,27 +246,6 @@ function curve(table: ShownTable, look: Look): Plot.PlotOptions {
       ),
     ],
   };
-}
-
-// Panels are laid out in rows of as many as fit.
-function panelGrid(look: Look, count: number, least: number): { columns: number; lines: number } {
-  const columns = Math.max(1, Math.min(count, Math.floor(look.width / least)));
-  return { columns, lines: Math.ceil(count / columns) };
-}
-
-function panelTitles(axis: Axis, columns: number): Plot.Markish {
-  return Plot.text(
-    axis.labels.map((_, k) => k),
-    {
-      fx: (k: number) => k % columns,
-      fy: (k: number) => Math.floor(k / columns),
-      text: (k: number) => short(axis.labels[k] ?? ""),
-      frameAnchor: "top-left",
-      dy: -15,
-      fontWeight: "600",
-      className: "panel-title",
-    },
-  );
 }
 
 function curves(table: ShownTable, look: Look): Plot.PlotOptions {
@@ -229,12 +273,13 @@ function curves(table: ShownTable, look: Look): Plot.PlotOptions {
       label: look.estimate,
       grid: true,
       ticks: 4,
+      ...domainOf(table),
       tickFormat: (v: number) => look.numbers.digits(v, 4),
     },
     fx: { axis: null, padding: 0.12 },
     fy: { axis: null, padding: 0.22 },
     marks: [
-      Plot.ruleY([0], { stroke: kInk, strokeOpacity: 0.5 }),
+      zeroRule(table),
       Plot.areaY(table.rows, {
         ...facets,
         x,
@@ -242,6 +287,7 @@ function curves(table: ShownTable, look: Look): Plot.PlotOptions {
         y2: "ci_upper",
         z: panel,
         fill: kBand,
+        clip: "frame",
         className: "band",
       }),
       Plot.lineY(table.rows, {
@@ -258,114 +304,12 @@ function curves(table: ShownTable, look: Look): Plot.PlotOptions {
   };
 }
 
-// Two attributes as a grid, the larger one downwards.
-function heatmap(table: ShownTable, look: Look): Plot.PlotOptions {
-  const third = table.axes[2];
-  const flips = (table.axes[1]?.labels.length ?? 0) > (table.axes[0]?.labels.length ?? 0);
-  const down = flips ? 1 : 0;
-  const across = 1 - down;
-  const axisX = table.axes[across] as Axis;
-  const axisY = table.axes[down] as Axis;
-  const marginLeft = marginFor(axisY.labels) + 10;
-  const { columns, lines } = panelGrid(
-    look,
-    third?.labels.length ?? 1,
-    Math.max(150, marginLeft + 12 * axisX.labels.length) * (third === undefined ? 0.1 : 0.8),
-  );
-  const isSmall = third === undefined && axisX.labels.length <= 14 && axisY.labels.length <= 40;
-  const wide = (look.width - marginLeft - 10) / columns / axisX.labels.length;
-  const showsNumbers = isSmall && wide >= 46;
-  const tall =
-    third === undefined ? (axisY.labels.length > 40 ? 8 : 24) : axisY.labels.length > 20 ? 6 : 14;
-  const panel = (row: Row): number => row.places[2] ?? 0;
-  const facets =
-    third === undefined
-      ? {}
-      : {
-          fx: (row: Row) => panel(row) % columns,
-          fy: (row: Row) => Math.floor(panel(row) / columns),
-        };
-  const x = (row: Row): number => row.places[across] ?? 0;
-  const y = (row: Row): number => row.places[down] ?? 0;
-  const scale = colours(look, table.rows);
-  const largest = (scale.domain as number[])[1] ?? 1;
-  const onDark = (row: Row): boolean => row.estimate / largest > 0.5 !== look.isDark;
-  const xLabels = axisX.labels.map(short);
-  const turns = wide < 7 * Math.max(...xLabels.map((label) => numLetters(label)));
-  return {
-    height:
-      (turns ? 24 + 6 * Math.min(kMaxLabel, Math.max(...xLabels.map((l) => numLetters(l)))) : 44) +
-      50 +
-      lines * (tall * axisY.labels.length + (third === undefined ? 0 : 34)),
-    marginLeft,
-    marginTop: third === undefined ? 14 : 34,
-    marginBottom: turns
-      ? 30 + 6 * Math.min(kMaxLabel, Math.max(...xLabels.map((l) => numLetters(l))))
-      : 44,
-    x: {
-      type: "band",
-      domain: axisX.labels.map((_, k) => k),
-      label: axisX.name,
-      ticks: ticksOf(axisX, Math.max(3, Math.floor((look.width - marginLeft) / columns / 14))),
-      tickFormat: (k: number) => xLabels[k] ?? "",
-      tickRotate: turns ? -90 : 0,
-      padding: axisX.labels.length > 40 ? 0 : 0.04,
-    },
-    y: {
-      type: "band",
-      domain: axisY.labels.map((_, k) => k),
-      label: axisY.name,
-      ticks: ticksOf(axisY, 40),
-      tickFormat: (k: number) => short(axisY.labels[k] ?? ""),
-      padding: axisY.labels.length > 40 ? 0 : 0.04,
-    },
-    fx: { axis: null, padding: 0.08 },
-    fy: {
-      axis: null,
-      padding: third === undefined ? 0 : 34 / (tall * axisY.labels.length + 34),
-    },
-    color: scale,
-    marks: [
-      Plot.cell(table.rows, {
-        ...facets,
-        x,
-        y,
-        fill: "estimate",
-        className: "cells",
-      }),
-      Plot.dot(
-        table.rows.filter((row) => row.unreliable),
-        {
-          ...facets,
-          x,
-          y,
-          symbol: "times",
-          r: Math.max(1.5, Math.min(4, tall / 4, wide / 5)),
-          dx: showsNumbers ? wide / 2 - 9 : 0,
-          stroke: (row: Row) => (onDark(row) ? "#ffffff" : "#1b2733"),
-          strokeOpacity: 0.75,
-          className: "unreliable",
-        },
-      ),
-      showsNumbers
-        ? Plot.text(table.rows, {
-            x,
-            y,
-            text: (row: Row) => look.numbers.estimate(row.estimate, row.std_dev * 10),
-            fill: (row: Row) => (onDark(row) ? "#ffffff" : "#10202f"),
-            className: "cell-number",
-          })
-        : null,
-      third === undefined ? null : panelTitles(third, columns),
-    ],
-  };
-}
-
 export function drawChart(table: ShownTable, look: Look): SVGSVGElement | null {
   const kind = chartKind(table);
   if (kind === "none") return null;
   const options = {
     bars,
+    dots,
     curve,
     curves,
     heatmap,

@@ -3,6 +3,7 @@
 import { CoreCalls, unpacked } from "./core_call";
 import { FileRefused, headAndTail, sliceOf } from "./given_file";
 import type { CoreProblem } from "./given_file";
+import type { Queries } from "./facts";
 
 export type Answers = "planned" | "prefixes" | "cells";
 
@@ -11,9 +12,12 @@ export interface Group {
   cells: number[];
 }
 
+// What is asked of rows: how many they are, or the sum or the mean of one of their numbers.
+export type Quantity = "count" | "sum" | "mean";
+
 export interface Attribute {
   name: string;
-  kind: "identity" | "prefix" | "range" | "hierarchy" | "custom";
+  kind: Queries;
   cells: string[];
   groups: Group[];
   nullCell: boolean;
@@ -27,6 +31,11 @@ export interface Estimate {
   ci_upper: number;
 }
 
+// Of a mean whose count is too uncertain, all four numbers are not-a-number.
+export interface Answer extends Estimate {
+  quantity: { is: Quantity; of: number | null };
+}
+
 export interface Comparison {
   covariance: number;
   correlation: number;
@@ -35,15 +44,17 @@ export interface Comparison {
   difference: Estimate;
   sum: Estimate;
   ratio: { estimate: number; ci_lower: number; ci_upper: number } | null;
+  hasMean: boolean;
 }
 
-// Row-major in the labels of its attributes.
+export type EstimateColumns = Record<keyof Estimate, Float64Array>;
+
+// Row-major in the labels of its attributes; an attribute whose mean is asked has none.
 export interface TableNumbers {
   labels: string[][];
-  estimate: Float64Array;
-  std_dev: Float64Array;
-  ci_lower: Float64Array;
-  ci_upper: Float64Array;
+  count: EstimateColumns;
+  // Of a table with such an attribute. Where the count is too uncertain, the mean is not-a-number.
+  moments: { sum: EstimateColumns; mean: EstimateColumns } | null;
 }
 
 // Part of the measurement file must be read first: call Core.read.
@@ -189,17 +200,31 @@ export class Core {
       confidence,
     });
     const column = (k: number): Float64Array => this.calls.doubles(at + 8 * count * k, count);
+    const columns = (k: number): EstimateColumns => ({
+      estimate: column(k),
+      std_dev: column(k + 1),
+      ci_lower: column(k + 2),
+      ci_upper: column(k + 3),
+    });
+    const hasMean = table.some((i) => this.attributes[i]?.kind === "mean");
     return {
       labels,
-      estimate: column(0),
-      std_dev: column(1),
-      ci_lower: column(2),
-      ci_upper: column(3),
+      count: columns(0),
+      moments: hasMean ? { sum: columns(4), mean: columns(8) } : null,
     };
   }
 
-  ask(question: string, confidence: number): Estimate {
-    return this.request({ do: "ask", question, confidence });
+  ask(question: string, confidence: number): Answer {
+    const { quantity, ...numbers } = this.request<
+      Record<keyof Estimate, number | null> & Pick<Answer, "quantity">
+    >({ do: "ask", question, confidence });
+    return {
+      quantity,
+      estimate: numbers.estimate ?? NaN,
+      std_dev: numbers.std_dev ?? NaN,
+      ci_lower: numbers.ci_lower ?? NaN,
+      ci_upper: numbers.ci_upper ?? NaN,
+    };
   }
 
   compare(first: string, second: string, confidence: number): Comparison {

@@ -1,5 +1,6 @@
 // Files made in the page: numbers as CSV, pictures as SVG and PNG, specs.
 
+import { estimateOf, isMissing } from "./shown_table";
 import type { ShownTable } from "./shown_table";
 import { element } from "./dom";
 
@@ -19,12 +20,30 @@ export function saveText(text: string, name: string, type: string): void {
 const field = (text: string): string =>
   /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 
+// In place of a mean, as the program writes it.
+const kMeanNote = "count too uncertain";
+const kCountColumns = ["estimate", "std_dev", "ci_lower", "ci_upper"];
+const kMomentColumns = ["sum", "mean"].flatMap((name) => [
+  name,
+  ...["std_dev", "ci_lower", "ci_upper"].map((number) => `${name}_${number}`),
+]);
+
 // As `residua tables --digits full` writes it.
 export function csvOf(table: ShownTable): string {
-  const lines = [[...table.names, "estimate", "std_dev", "ci_lower", "ci_upper"].map(field)];
+  const hasMean = table.mean !== null;
+  const more = hasMean ? [...kMomentColumns, "mean_note"] : [];
+  const lines = [[...table.names, ...kCountColumns, ...more].map(field)];
+  const quantities = hasMean ? (["count", "sum", "mean"] as const) : (["count"] as const);
   for (const row of table.rows) {
-    const numbers = [row.estimate, row.std_dev, row.ci_lower, row.ci_upper].map(String);
-    lines.push([...row.labels.map(field), ...numbers]);
+    const numbers = quantities.flatMap((quantity) => {
+      const { estimate, std_dev, ci_lower, ci_upper } = estimateOf(table, row, quantity);
+      return [estimate, std_dev, ci_lower, ci_upper];
+    });
+    lines.push([
+      ...row.labels.map(field),
+      ...numbers.map((value) => (Number.isNaN(value) ? "" : String(value))),
+      ...(hasMean ? [isMissing(estimateOf(table, row, "mean")) ? kMeanNote : ""] : []),
+    ]);
   }
   return lines.map((line) => line.join(",") + "\n").join("");
 }

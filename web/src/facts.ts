@@ -1,13 +1,13 @@
 // What a page is told of its release, beside the noisy values: page.cc writes it.
 
 export type Outside = "error" | "clamp" | "drop" | "null" | "other";
-export type Queries = "identity" | "prefix" | "range" | "hierarchy" | "custom";
+export type Queries = "identity" | "prefix" | "range" | "hierarchy" | "custom" | "mean";
 
 export interface AttributeFacts {
   name: string;
   size: number;
   values: number; // cells of values: all but the one of missing values
-  encoding: "size" | "integers" | "cuts" | "values" | "dates" | "part";
+  encoding: "size" | "integers" | "cuts" | "values" | "dates" | "part" | "mean";
   nullCell: boolean;
   outside: Outside;
   queries: Queries;
@@ -15,6 +15,10 @@ export interface AttributeFacts {
   words: string; // as summary.md has them
   firstDay?: string;
   lastDay?: string;
+  // Of a number whose mean is asked: its range, and its steps unless it is a whole number.
+  low?: string;
+  high?: string;
+  step?: string;
 }
 
 export interface PrivacyFacts {
@@ -30,6 +34,7 @@ export interface PrivacyFacts {
   mu: string | null;
   neighbours: string;
   change: string;
+  numEarlier?: number; // releases that this one is combined with
 }
 
 // The measurement file that the page was made from.

@@ -1,6 +1,7 @@
 // Numbers as readers see them: as many digits as the error bar supports.
 
 import type { Language } from "./texts";
+import { decimalComma } from "./texts/text_parts";
 
 // An answer is unreliable if its standard deviation is more than this part of it.
 export const kUnreliable = 0.3;
@@ -41,6 +42,11 @@ export class Numbers {
 
   digits(value: number, digits: number): string {
     return this.format(value, { maximumSignificantDigits: digits });
+  }
+
+  // A number that came as English text.
+  english(text: string): string {
+    return this.language === "de" ? decimalComma(text) : text;
   }
 
   percent(part: number): string {

@@ -1,6 +1,7 @@
 // The reader's page.
 
 import "./style.css";
+import "./reader.css";
 import { readAddress, writeAddress } from "./address";
 import type { View } from "./address";
 import { Core, NeedsFile } from "./core";
@@ -180,6 +181,7 @@ function start(): void {
     section: "",
     table: facts.attributes.slice(0, 1).map((attribute) => attribute.name),
     view: "",
+    quantity: "",
     levels: {},
     question: "",
     second: null,

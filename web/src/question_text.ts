@@ -1,6 +1,6 @@
 // Questions in the language that `residua query` reads too.
 
-import type { Attribute } from "./core";
+import type { Attribute, Quantity } from "./core";
 import type { AttributeFacts } from "./facts";
 
 // What is asked of one attribute: consecutive cells, or some of its cells and groups.
@@ -53,4 +53,29 @@ export function conditionText(
     ];
   }
   return values.length === 0 ? "" : `${word(attribute.name)}=${values.join("|")}`;
+}
+
+// sum(NAME) or mean(NAME), between spaces.
+const kMoment = /(^|\s)(mean|sum)\(("(?:[^"]|"")*"|[^")]*)\)(?=\s|$)/;
+
+export interface AskedQuantity {
+  is: Quantity;
+  name: string; // of the attribute, unless rows are counted
+}
+
+// What a question asks for, without looking at the rest of it.
+export function quantityIn(question: string): AskedQuantity {
+  const found = kMoment.exec(question);
+  if (found === null) return { is: "count", name: "" };
+  const name = found[3] ?? "";
+  return {
+    is: found[2] === "mean" ? "mean" : "sum",
+    name: name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name,
+  };
+}
+
+// The same conditions for another quantity.
+export function withQuantity(question: string, { is, name }: AskedQuantity): string {
+  const conditions = question.replace(kMoment, " ").trim();
+  return is === "count" ? conditions : `${is}(${word(name)}) ${conditions}`.trim();
 }

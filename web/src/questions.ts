@@ -6,9 +6,10 @@ import type { Attribute, Estimate } from "./core";
 import { button, choice, element, snippet } from "./dom";
 import { fileBox } from "./file_box";
 import { isUnreliable, kUnreliable } from "./format";
-import { conditionText, isOrdered } from "./question_text";
-import type { Condition } from "./question_text";
-import { confidenceChoice, emptySection, quotedForShell } from "./tables";
+import { conditionText, isOrdered, quantityIn, withQuantity } from "./question_text";
+import type { AskedQuantity, Condition } from "./question_text";
+import { isMissing } from "./shown_table";
+import { answerWords, confidenceChoice, emptySection, quotedForShell } from "./tables";
 import type { Context } from "./tables";
 
 // What was chosen stays while the page is drawn again.
@@ -84,14 +85,16 @@ function conditionField(context: Context, which: Which, k: number): HTMLElement 
         }),
       ),
     );
-    attribute.cells.forEach((label, cell) =>
+    attribute.cells.forEach((label, cell) => {
+      // Of a number whose mean is asked, only missing values were counted.
+      if (attribute.kind === "mean" && cell < about.values) return;
       list.append(
         checkbox(label, condition.cells.includes(cell), (on) => {
           condition.cells = toggled(condition.cells, cell, on);
           changed();
         }),
-      ),
-    );
+      );
+    });
     row.append(list);
   }
   row.append(
@@ -107,10 +110,8 @@ function conditionField(context: Context, which: Which, k: number): HTMLElement 
   return row;
 }
 
-// Writes the question that the conditions make.
-function rewrite(context: Context, which: Which): void {
-  const { core, facts, view } = context;
-  const text = builders[which]
+function conditionsText({ core, facts }: Context, which: Which): string {
+  return builders[which]
     .map((condition) => {
       const attribute = core.attributes[condition.attribute];
       const about = facts.attributes[condition.attribute];
@@ -118,20 +119,72 @@ function rewrite(context: Context, which: Which): void {
     })
     .filter((term) => term !== "")
     .join(" ");
+}
+
+// Writes the question that the conditions make.
+function rewrite(context: Context, which: Which): void {
+  const text = conditionsText(context, which);
+  ask(context, which, withQuantity(text, quantityIn(questionText(context, which))));
+}
+
+const questionText = ({ view }: Context, which: Which): string =>
+  (which === "first" ? view.question : view.second) ?? "";
+
+function ask({ view, changed }: Context, which: Which, question: string): void {
   if (which === "first") {
-    view.question = text;
+    view.question = question;
   } else {
-    view.second = text;
+    view.second = question;
   }
-  context.changed("questions");
+  changed("questions");
+}
+
+// The number of rows, or the sum or the mean of a number, where the release has any.
+function quantityChoice(context: Context, which: Which): HTMLElement | null {
+  const { core, texts } = context;
+  const means = core.attributes.filter(({ kind }) => kind === "mean");
+  if (means.length === 0) return null;
+  const text = questionText(context, which);
+  const choices: AskedQuantity[] = [
+    { is: "count", name: "" },
+    ...means.flatMap(({ name }): AskedQuantity[] => [
+      { is: "mean", name },
+      { is: "sum", name },
+    ]),
+  ];
+  const asked = quantityIn(text);
+  const chosen = choices.findIndex(({ is, name }) => is === asked.is && name === asked.name);
+  return choice(
+    texts.askFor,
+    choices.map(({ is, name }, k) => [String(k), texts.askQuantity[is](name)]),
+    String(chosen),
+    (value) => {
+      const next = choices[Number(value)];
+      if (next === undefined) return;
+      // What is asked for is not a condition too.
+      const place = builders[which].findIndex(
+        ({ attribute }) => core.attributes[attribute]?.name === next.name,
+      );
+      if (place >= 0) builders[which].splice(place, 1);
+      const conditions = place >= 0 ? conditionsText(context, which) : text;
+      ask(context, which, withQuantity(conditions, next));
+    },
+  );
 }
 
 function questionField(context: Context, which: Which): HTMLElement {
-  const { core, facts, texts, view } = context;
+  const { core, facts, texts } = context;
   const conditions = builders[which];
+  const asked = quantityIn(questionText(context, which));
   const used = conditions.map((condition) => condition.attribute);
+  const summed = core.attributes.findIndex(
+    ({ kind, name }) => kind === "mean" && asked.is !== "count" && name === asked.name,
+  );
+  if (summed >= 0) used.push(summed);
   const possible = core.attributes
-    .map((_, i) => i)
+    .map((attribute, i) => ({ attribute, i }))
+    .filter(({ attribute }) => attribute.kind !== "mean" || attribute.nullCell)
+    .map(({ i }) => i)
     .filter((i) => !used.includes(i) && core.isMeasured([...used, i]));
   const id = `question-${which}`;
   const input = element("input", {
@@ -143,15 +196,10 @@ function questionField(context: Context, which: Which): HTMLElement {
     placeholder: texts.questionHint,
     change: () => {
       conditions.length = 0;
-      if (which === "first") {
-        view.question = input.value;
-      } else {
-        view.second = input.value;
-      }
-      context.changed("questions");
+      ask(context, which, input.value);
     },
   });
-  input.value = (which === "first" ? view.question : view.second) ?? "";
+  input.value = questionText(context, which);
   const field = element(
     "div",
     { class: "question" },
@@ -161,6 +209,7 @@ function questionField(context: Context, which: Which): HTMLElement {
       element("label", { for: id }, which === "first" ? texts.question : texts.secondQuestion),
       input,
     ),
+    quantityChoice(context, which),
     ...conditions.map((_, k) => conditionField(context, which, k)),
   );
   if (possible.length > 0) {
@@ -178,12 +227,13 @@ function questionField(context: Context, which: Which): HTMLElement {
         (value) => {
           if (value === "") return;
           const attribute = Number(value);
-          const last = (facts.attributes[attribute]?.values ?? 1) - 1;
+          const numValues = facts.attributes[attribute]?.values ?? 1;
+          const isMean = core.attributes[attribute]?.kind === "mean";
           conditions.push({
             attribute,
             from: 0,
-            to: last,
-            cells: [],
+            to: numValues - 1,
+            cells: isMean ? [numValues] : [],
             groups: [],
           });
           rewrite(context, which);
@@ -251,35 +301,23 @@ function commandOf({ facts, view }: Context): string {
 
 function answerParts(context: Context): HTMLElement[] {
   const { core, texts, numbers, view } = context;
-  const confidence = numbers.percent(view.confidence);
-  const sentence = (answer: Estimate): HTMLElement => {
-    const shown = (value: number): string => numbers.estimate(value, answer.std_dev);
-    return element(
-      "p",
-      { class: "sentence" },
-      texts.answerSentence(
-        shown(answer.estimate),
-        shown(answer.ci_lower),
-        shown(answer.ci_upper),
-        confidence,
-      ),
-    );
-  };
   const warning = (answer: Estimate): HTMLElement[] =>
-    isUnreliable(answer.estimate, answer.std_dev)
+    isUnreliable(answer.estimate, answer.std_dev) && !isMissing(answer)
       ? [element("p", { class: "warning" }, texts.isUnreliable(numbers.percent(kUnreliable)))]
       : [];
   const command = snippet(commandOf(context), texts.copy, texts.copied);
   if (view.second === null) {
     const answer = core.ask(view.question, view.confidence);
+    const { is, of } = answer.quantity;
     return [
-      element("p", { class: "figure" }, numbers.estimate(answer.estimate, answer.std_dev)),
-      sentence(answer),
+      ...answerWords(context, is, of === null ? "" : (core.attributes[of]?.name ?? ""), answer),
       ...warning(answer),
-      answerTable(context, [estimateRow(context, texts.answer, "first", answer)]),
+      isMissing(answer)
+        ? null
+        : answerTable(context, [estimateRow(context, texts.answer, "first", answer)]),
       element("h4", {}, texts.commandLine),
       command,
-    ];
+    ].filter((part) => part !== null);
   }
   const both = core.compare(view.question, view.second, view.confidence);
   const { comparison } = texts;
@@ -324,6 +362,7 @@ function answerParts(context: Context): HTMLElement[] {
           numbers,
           label: texts.answer,
           estimate: texts.columns.estimate,
+          noMean: texts.noMean,
         },
       ),
     );
@@ -338,6 +377,7 @@ function answerParts(context: Context): HTMLElement[] {
       ratio,
     ]),
     element("p", {}, comparison.correlation(numbers.digits(both.correlation, 3))),
+    ...(both.hasMean ? [element("p", {}, comparison.deltaMethod)] : []),
     element("h4", {}, texts.commandLine),
     command,
   ];

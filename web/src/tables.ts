@@ -3,12 +3,13 @@
 import type { View } from "./address";
 import { chartKind, drawChart } from "./charts";
 import { IsLeftOut, IsTooLarge, NeedsFile } from "./core";
-import type { Core } from "./core";
+import type { Core, Estimate, Quantity } from "./core";
 import { button, choice, copyButton, element, snippet } from "./dom";
 import { saveCsv, savePng, saveSvg } from "./download";
 import { fileBox } from "./file_box";
+import { numbersTable } from "./numbers_table";
 import type { FileBoxContext } from "./file_box";
-import { maxLevel, showTable, viewsOf } from "./shown_table";
+import { estimateOf, isMissing, maxLevel, quantitiesOf, showTable, viewsOf } from "./shown_table";
 import type { Row, ShownTable, ViewName } from "./shown_table";
 import type { Texts } from "./texts";
 
@@ -33,6 +34,33 @@ export function confidenceChoice(context: Context, section: "tables" | "question
       context.changed(section);
     },
   );
+}
+
+// An answer as a figure and in words.
+export function answerWords(
+  context: Context,
+  quantity: Quantity,
+  name: string,
+  answer: Estimate,
+  isSmall = false,
+): HTMLElement[] {
+  const { texts, numbers, view } = context;
+  if (isMissing(answer)) return [element("p", { class: "warning" }, texts.noMeanSentence)];
+  const shown = (value: number): string => numbers.estimate(value, answer.std_dev);
+  const figure = element(
+    "p",
+    { class: isSmall ? "figure small" : "figure" },
+    shown(answer.estimate),
+  );
+  const sentence = texts.answerSentence(
+    quantity,
+    name,
+    shown(answer.estimate),
+    shown(answer.ci_lower),
+    shown(answer.ci_upper),
+    numbers.percent(view.confidence),
+  );
+  return [figure, element("p", { class: "sentence", dir: "auto" }, sentence)];
 }
 
 export const quotedForShell = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
@@ -87,168 +115,61 @@ function attributeChoices(context: Context, chosen: number[]): HTMLElement[] {
   return fields;
 }
 
-type Column = "estimate" | "std_dev" | "ci_lower" | "ci_upper" | "reliability";
-const kColumns: Column[] = ["estimate", "std_dev", "ci_lower", "ci_upper", "reliability"];
-const kRowsAtFirst = 250;
-
-// The numbers, which are also the picture's text alternative. Headers sort.
-function numbersTable(context: Context, table: ShownTable, caption: string): HTMLElement {
-  const { texts, numbers } = context;
-  let order: { by: Column | number; down: boolean } | null = null;
-  let limit = kRowsAtFirst;
-  const holder = element("div", { class: "numbers" });
-  const compare = (by: Column | number, a: Row, b: Row): number => {
-    if (typeof by === "number") return (a.places[by] ?? 0) - (b.places[by] ?? 0);
-    if (by === "reliability") return Number(a.unreliable) - Number(b.unreliable);
-    return a[by] - b[by];
-  };
-  const draw = (focus: Column | number | null): void => {
-    const rows = [...table.rows];
-    if (order !== null) {
-      const { by, down } = order;
-      rows.sort((a, b) => (down ? -1 : 1) * compare(by, a, b));
-    }
-    const header = (by: Column | number, name: string, kind: string): HTMLElement => {
-      const state = order?.by !== by ? "none" : order.down ? "descending" : "ascending";
-      const arrow = { none: "", descending: " ▾", ascending: " ▴" }[state];
-      const sorter = element(
-        "button",
-        {
-          type: "button",
-          class: "sorter",
-          title: texts.sortBy(name),
-          click: () => {
-            const isNumber = typeof by === "string";
-            order = order?.by === by ? { by, down: !order.down } : { by, down: isNumber };
-            draw(by);
-          },
-        },
-        element("span", { dir: "auto" }, name),
-        element("span", { "aria-hidden": "true" }, arrow),
-      );
-      if (by === focus) sorter.dataset["focus"] = "yes";
-      return element("th", { scope: "col", class: kind, "aria-sort": state }, sorter);
-    };
-    const body = element("tbody");
-    for (const row of rows.slice(0, limit)) {
-      body.append(
-        element(
-          "tr",
-          row.unreliable ? { class: "unreliable" } : {},
-          ...row.labels.map((label, k) =>
-            k === 0
-              ? element("th", { scope: "row", dir: "auto" }, label)
-              : element("td", { dir: "auto", class: "label" }, label),
-          ),
-          element(
-            "td",
-            { class: "number", "data-value": row.estimate },
-            numbers.estimate(row.estimate, row.std_dev),
-          ),
-          element(
-            "td",
-            { class: "number", "data-value": row.std_dev },
-            numbers.stdDev(row.std_dev),
-          ),
-          element(
-            "td",
-            { class: "number", "data-value": row.ci_lower },
-            numbers.estimate(row.ci_lower, row.std_dev),
-          ),
-          element(
-            "td",
-            { class: "number", "data-value": row.ci_upper },
-            numbers.estimate(row.ci_upper, row.std_dev),
-          ),
-          element("td", { class: "word" }, row.unreliable ? texts.unreliable : texts.reliable),
-        ),
-      );
-    }
-    const count = numbers.count(rows.length);
-    holder.replaceChildren(
-      element(
-        "div",
-        {
-          class: "scroller",
-          tabindex: 0,
-          role: "region",
-          "aria-label": texts.numbers,
-        },
-        element(
-          "table",
-          {},
-          element("caption", {}, caption),
-          element(
-            "thead",
-            {},
-            element(
-              "tr",
-              {},
-              ...table.names.map((name, k) => header(k, name, "label")),
-              ...kColumns.map((by) =>
-                header(by, texts.columns[by], by === "reliability" ? "word" : "number"),
-              ),
-            ),
-          ),
-          body,
-        ),
-      ),
-      rows.length > limit
-        ? element(
-            "p",
-            { class: "more" },
-            `${texts.rowsShown(numbers.count(limit), count)} `,
-            button(texts.showAll(count), () => {
-              limit = Infinity;
-              draw(null);
-            }),
-          )
-        : "",
-    );
-    holder.querySelector<HTMLElement>("[data-focus]")?.focus();
-  };
-  draw(null);
-  return holder;
-}
-
 function legendOf(context: Context, table: ShownTable): string {
   const { legend } = context.texts;
   const marks = table.numUnreliable > 0;
-  switch (chartKind(table)) {
-    case "bars":
-      return [legend.bars, marks ? legend.unreliableBars : ""].join(" ");
-    case "curve":
-      return [legend.curve, marks ? legend.unreliableCurve : ""].join(" ");
-    case "curves":
-      return legend.curve;
-    case "heatmap":
-      return [legend.heatmap, marks ? legend.unreliableCells : ""].join(" ");
-    case "multiples":
-      return [
-        legend.multiples(table.names[2] ?? ""),
-        legend.heatmap,
-        marks ? legend.unreliableCells : "",
-      ].join(" ");
-    case "none":
-      return legend.tooLarge(context.numbers.count(table.rows.length));
+  const kind = chartKind(table);
+  const words = {
+    bars: () => [legend.bars, marks ? legend.unreliableBars : ""],
+    dots: () => [legend.dots, marks ? legend.unreliableDots : ""],
+    curve: () => [legend.curve, marks ? legend.unreliableCurve : ""],
+    curves: () => [legend.curve],
+    heatmap: () => [legend.heatmap(context.isDark), marks ? legend.unreliableCells : ""],
+    multiples: () => [
+      legend.multiples(table.names[2] ?? ""),
+      legend.heatmap(context.isDark),
+      marks ? legend.unreliableCells : "",
+    ],
+    none: () => [legend.tooLarge(context.numbers.count(table.rows.length))],
+  }[kind]();
+  const { mean } = table;
+  if (mean !== null && table.quantities[0] === "mean" && kind !== "none") {
+    const isGrid = kind === "heatmap" || kind === "multiples";
+    const isCut = table.rows.some((row) => row.ci_lower < mean.low || row.ci_upper > mean.high);
+    const { numbers } = context;
+    if (table.numMissing > 0) words.push(isGrid ? legend.missingCells : legend.missing);
+    if (isCut && !isGrid) {
+      words.push(legend.cutOff(numbers.digits(mean.low, 15), numbers.digits(mean.high, 15)));
+    }
   }
+  return words.filter((word) => word !== "").join(" ");
 }
 
-function totalFigure(context: Context, row: Row): HTMLElement {
-  const { texts, numbers, view } = context;
-  const shown = (value: number): string => numbers.estimate(value, row.std_dev);
+// What the numbers are of.
+function quantityName({ texts }: Context, table: ShownTable, quantity: Quantity): string {
+  return table.mean === null ? texts.columns.estimate : texts.quantityOf[quantity](table.mean.name);
+}
+
+function nameOf(context: Context, table: ShownTable): string {
+  const { texts } = context;
+  const names = table.names.join(" × ");
+  if (table.mean === null) return names === "" ? texts.total : names;
+  const quantity = quantityName(context, table, table.quantities[0] ?? "mean");
+  return names === "" ? quantity : texts.by(quantity, names);
+}
+
+// The only row of a table, in words: of all rows, or of a number without other attributes.
+function totalFigure(context: Context, table: ShownTable, row: Row): HTMLElement {
   return element(
     "div",
     { class: "total" },
-    element("p", { class: "figure" }, shown(row.estimate)),
-    element(
-      "p",
-      {},
-      texts.totalSentence(
-        shown(row.estimate),
-        shown(row.ci_lower),
-        shown(row.ci_upper),
-        numbers.percent(view.confidence),
+    ...table.quantities.flatMap((quantity, k) =>
+      answerWords(
+        context,
+        quantity,
+        table.mean?.name ?? "",
+        estimateOf(table, row, quantity),
+        k > 0,
       ),
     ),
   );
@@ -288,16 +209,31 @@ export function tablesSection(context: Context): HTMLElement {
   const set = sorted(chosen);
   const attributes = set.map((i) => core.attributes[i]).filter((found) => found !== undefined);
   const views = viewsOf(attributes);
+  const hasMean = attributes.some(({ kind }) => kind === "mean");
   const shownView: ViewName = views.find((name) => name === view.view) ?? views[0] ?? "cells";
   const controls = element("div", { class: "controls" }, ...attributeChoices(context, chosen));
   if (views.length > 1) {
     controls.append(
       choice(
         texts.view,
-        views.map((name) => [name, texts.views[name]]),
+        views.map((name) => [name, (hasMean ? texts.viewsOfMeans : texts.views)[name]]),
         shownView,
         (value) => {
           view.view = value;
+          context.changed("tables");
+        },
+      ),
+    );
+  }
+  const quantities = quantitiesOf(attributes, view.quantity);
+  if (quantities.length > 1) {
+    controls.append(
+      choice(
+        texts.quantity,
+        (["mean", "sum", "count"] as const).map((name) => [name, texts.quantities[name]]),
+        quantities[0] ?? "",
+        (value) => {
+          view.quantity = value;
           context.changed("tables");
         },
       ),
@@ -325,24 +261,26 @@ export function tablesSection(context: Context): HTMLElement {
   section.append(controls);
   let table: ShownTable;
   try {
-    table = showTable(core, facts, set, shownView, view.levels, view.confidence);
+    table = showTable(core, facts, set, shownView, view.quantity, view.levels, view.confidence);
   } catch (error) {
     if (error instanceof NeedsFile) throw error;
     section.append(insteadOf(context, set, error));
     return section;
   }
-  const name = table.names.length === 0 ? texts.total : table.names.join(" × ");
+  const name = nameOf(context, table);
   const summary = texts.summary(
     numbers.count(table.rows.length),
     numbers.count(table.numUnreliable),
+    numbers.count(table.numMissing),
     numbers.percent(view.confidence),
   );
   const picture = element("div", { class: "picture" });
   const actions = element("div", { class: "actions" });
   let chart: SVGSVGElement | null = null;
   const [total] = table.rows;
-  if (set.length === 0 && total !== undefined) {
-    picture.append(totalFigure(context, total));
+  const isTotal = table.axes.length === 0;
+  if (isTotal && total !== undefined) {
+    picture.append(totalFigure(context, table, total));
   } else {
     const draw = (): void => {
       const width = Math.max(280, Math.floor(picture.clientWidth));
@@ -351,7 +289,8 @@ export function tablesSection(context: Context): HTMLElement {
         isDark: context.isDark,
         numbers,
         label: `${name}. ${summary}`,
-        estimate: texts.columns.estimate,
+        estimate: quantityName(context, table, table.quantities[0] ?? "count"),
+        noMean: texts.noMean,
       });
       picture.replaceChildren(
         chart ?? "",
@@ -370,7 +309,7 @@ export function tablesSection(context: Context): HTMLElement {
     element("span", { class: "actions-name" }, texts.download),
     button(texts.asCsv, () => saveCsv(table)),
   );
-  if (set.length > 0 && chartKind(table) !== "none") {
+  if (!isTotal && chartKind(table) !== "none") {
     actions.append(
       button(texts.asSvg, () => chart !== null && saveSvg(chart, table.fileName)),
       button(texts.asPng, () => {
@@ -382,7 +321,7 @@ export function tablesSection(context: Context): HTMLElement {
   section.append(
     element(
       "div",
-      { class: "table-view" },
+      { class: table.mean === null ? "table-view" : "table-view with-means" },
       element(
         "figure",
         {},

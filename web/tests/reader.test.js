@@ -368,6 +368,9 @@ test("narrow screens need no sideways scrolling, and printing shows the numbers"
   await page.emulateMedia({ media: "print" });
   assert.equal(await page.locator("#tables .controls").isVisible(), false);
   assert.equal(await page.locator("#tables .numbers table").isVisible(), true);
+  // Paper is white, whatever the screen is.
+  await page.emulateMedia({ media: "print", colorScheme: "dark" });
+  assert.equal(await page.evaluate(() => getComputedStyle(document.body).color), "rgb(22, 32, 43)");
   await close();
 });
 

@@ -11,6 +11,14 @@ import { removeAttribute } from "./workload";
 
 const kQueries: QueryKind[] = ["identity", "prefix", "range"];
 
+// What may be asked of an attribute that is written so; one choice is no choice.
+function possibleQueries(asked: QueryKind, kind: EncodingKind | undefined): QueryKind[] {
+  if (kind === "integers" && (asked === "mean" || kQueries.includes(asked))) {
+    return [...kQueries, "mean"];
+  }
+  return kQueries.includes(asked) ? kQueries : [asked];
+}
+
 export function attributesView({ state, texts, numbers }: Context): View {
   const body = element("tbody", {});
   const cellsEdits = (name: string, kind: EncodingKind, typed: string): SpecEdit[] => [
@@ -43,13 +51,13 @@ export function attributesView({ state, texts, numbers }: Context): View {
     if (attribute.readFromData) {
       cells.append(element("span", { class: "warning" }, texts.readFromData));
     }
-    const isFixed = !kQueries.includes(attribute.queries);
+    const possible = possibleQueries(attribute.queries, kind);
     const queries = selectField(
-      (isFixed ? [attribute.queries] : kQueries).map((value) => [value, texts.queries[value]]),
+      possible.map((value) => [value, texts.queries[value]]),
       (value) => state.edit({ path: ["attributes", name, "queries"], value: tomlString(value) }),
     );
     queries.value = attribute.queries;
-    queries.disabled = isFixed;
+    queries.disabled = possible.length === 1;
     queries.setAttribute("aria-label", texts.queriesOf(name));
     const remove = button(
       texts.remove,
@@ -64,7 +72,11 @@ export function attributesView({ state, texts, numbers }: Context): View {
       "tr",
       {},
       element("th", { scope: "row", dir: "auto" }, name),
-      element("td", { class: "number" }, numbers.count(attribute.size)),
+      element(
+        "td",
+        { class: "number" },
+        attribute.queries === "mean" ? "–" : numbers.count(attribute.size),
+      ),
       cells,
       element("td", {}, queries),
       element("td", {}, remove),

@@ -26,13 +26,17 @@ function rowsOf({ texts, numbers }: Context): Row[] {
     },
     {
       name: texts.epsilonAt,
-      value: (plan) => `${plan.promise.epsilon} (${plan.promise.delta})`,
+      value: (plan) => `${numbers.english(plan.promise.epsilon)} (${plan.promise.delta})`,
       data: (plan) => plan.privacy.epsilon,
     },
-    { name: texts.rho, value: (plan) => plan.promise.rho, data: (plan) => plan.privacy.rho },
+    {
+      name: texts.rho,
+      value: (plan) => numbers.english(plan.promise.rho),
+      data: (plan) => plan.privacy.rho,
+    },
     {
       name: texts.mu,
-      value: (plan) => plan.promise.mu ?? "–",
+      value: (plan) => numbers.english(plan.promise.mu ?? "–"),
       data: (plan) => plan.privacy.mu,
     },
     {
@@ -40,7 +44,11 @@ function rowsOf({ texts, numbers }: Context): Row[] {
       value: (plan) => four(plan.privacy.pcost),
       data: (plan) => plan.privacy.pcost,
     },
-    { name: texts.suspicion, value: (plan) => plan.promise.suspicion, data: () => null },
+    {
+      name: texts.suspicion,
+      value: (plan) => numbers.english(plan.promise.suspicion),
+      data: () => null,
+    },
     {
       name: texts.certificate,
       value: (_plan, certificate) => {

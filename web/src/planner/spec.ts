@@ -2,7 +2,7 @@
 
 import type { PrivacyFacts } from "../facts";
 
-export type QueryKind = "identity" | "prefix" | "range" | "hierarchy" | "custom";
+export type QueryKind = "identity" | "prefix" | "range" | "hierarchy" | "custom" | "mean";
 
 export interface SpecAttribute {
   name: string;
@@ -11,6 +11,7 @@ export interface SpecAttribute {
   labels: string[]; // the first few
   last: string;
   readFromData: boolean;
+  range?: number; // from the lowest to the highest, of a number whose mean is asked
 }
 
 export interface WeightedTable {

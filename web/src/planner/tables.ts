@@ -68,6 +68,9 @@ function matrix({ state, texts }: Context): View {
     }
     const cell = (i: number, j: number): HTMLElement => {
       if (j > i) return element("td", {});
+      // A table has at most one number whose mean is asked.
+      const isMean = (k: number): boolean => spec.attributes[k]?.queries === "mean";
+      if (i !== j && isMean(i) && isMean(j)) return element("td", {}, "–");
       const set = i === j ? [i] : [j, i];
       const label = set.map((k) => names[k] ?? "").join(" × ");
       const input = element("input", {
@@ -113,9 +116,9 @@ function matrix({ state, texts }: Context): View {
   const update = (): void => {
     const { spec, plan } = state;
     if (spec === null) return;
-    const names = JSON.stringify(spec.attributes.map(({ name }) => name));
-    if (names !== shape) build(spec);
-    shape = names;
+    const now = JSON.stringify(spec.attributes.map(({ name, queries }) => [name, queries]));
+    if (now !== shape) build(spec);
+    shape = now;
     const on = new Set((plan?.tables ?? []).map(({ set }) => keyOf(set)));
     for (const [key, input] of boxes) input.checked = on.has(key);
   };
@@ -137,6 +140,7 @@ function list(context: Context): View & { order: (order: Order) => void } {
   const body = element("tbody", {});
   const keptHead = element("th", { scope: "col", class: "number" }, texts.columns.kept);
   const more = element("p", { class: "more" });
+  const meanNotes = element("div", {});
   let order: Order = "error";
   let isAll = false;
   let filter = "";
@@ -238,6 +242,13 @@ function list(context: Context): View & { order: (order: Order) => void } {
       if (focused instanceof HTMLElement && body.contains(focused)) focused.focus();
     }
     if (rows.size > 20_000) rows.clear();
+    meanNotes.replaceChildren(
+      ...(spec?.attributes ?? []).flatMap(({ name, range }) =>
+        range === undefined
+          ? []
+          : [element("p", { class: "more" }, texts.meanNote(name, numbers.digits(range, 15)))],
+      ),
+    );
     more.replaceChildren();
     if (plan !== null && plan.tables === undefined) {
       more.append(texts.tooMany(numbers.count(plan.marginals)));
@@ -294,6 +305,7 @@ function list(context: Context): View & { order: (order: Order) => void } {
       ),
     ),
     more,
+    meanNotes,
   );
   return {
     node,

@@ -124,6 +124,8 @@ const en = {
   shown: (shown: string, all: string): string => `${shown} of ${all} tables are shown.`,
   showAll: "Show all",
   tooMany: (count: string): string => `${count} tables: too many to list one by one.`,
+  meanNote: (name: string, range: string): string =>
+    `Tables with ${name} have counts, sums and means of it. A standard deviation of s in the list is about s in a count, and about s × ${range}, the range of ${name}, in a sum.`,
   switchTitle: "Switch tables of one and two attributes on and off",
   matrixCaption: "On the diagonal: tables of one attribute. Below it: tables of two.",
   noMatrix: "There are too many attributes for a matrix. Add tables below.",
@@ -160,6 +162,7 @@ const en = {
   encodings: {
     values: "values",
     integers: "whole numbers, first and last",
+    numbers: "numbers for a mean, lowest and highest",
     cuts: "ranges between these numbers",
     size: "number of cells, as codes from 0",
   },
@@ -173,6 +176,7 @@ const en = {
     range: "all ranges",
     hierarchy: "cells and groups",
     custom: "chosen combinations",
+    mean: "count, sum and mean",
   },
   queriesOf: (name: string): string => `What is counted of ${name}`,
   remove: "Remove",
@@ -315,6 +319,8 @@ const de: PlannerTexts = {
   shown: (shown, all) => `${shown} von ${all} Tabellen werden gezeigt.`,
   showAll: "Alle zeigen",
   tooMany: (count) => `${count} Tabellen: zu viele für eine Liste.`,
+  meanNote: (name, range) =>
+    `Tabellen mit ${name} enthalten Anzahlen, Summen und Mittelwerte davon. Eine Standardabweichung von s in der Liste ist bei einer Anzahl etwa s und bei einer Summe etwa s × ${range}, die Spanne von ${name}.`,
   switchTitle: "Tabellen von einem und zwei Merkmalen ein- und ausschalten",
   matrixCaption: "Auf der Diagonale: Tabellen eines Merkmals. Darunter: Tabellen von zweien.",
   noMatrix: "Es sind zu viele Merkmale für eine Matrix. Fügen Sie unten Tabellen hinzu.",
@@ -352,6 +358,7 @@ const de: PlannerTexts = {
   encodings: {
     values: "Werte",
     integers: "ganze Zahlen, erste und letzte",
+    numbers: "Zahlen für einen Mittelwert, kleinste und größte",
     cuts: "Bereiche zwischen diesen Zahlen",
     size: "Anzahl der Felder, als Codes ab 0",
   },
@@ -365,6 +372,7 @@ const de: PlannerTexts = {
     range: "alle Bereiche",
     hierarchy: "Felder und Gruppen",
     custom: "gewählte Kombinationen",
+    mean: "Anzahl, Summe und Mittelwert",
   },
   queriesOf: (name) => `Was von ${name} gezählt wird`,
   remove: "Entfernen",

@@ -36,11 +36,11 @@ export function tomlTables(tables: WeightedTable[], attributes: SpecAttribute[])
   return lines.length === 0 ? "[]" : `[\n${lines.map((line) => `  ${line},\n`).join("")}]`;
 }
 
-export const kEncodings = ["values", "integers", "cuts", "size"] as const;
+export const kEncodings = ["values", "integers", "numbers", "cuts", "size"] as const;
 export type EncodingKind = (typeof kEncodings)[number];
 
-// What was typed as the cells of an attribute: TOML, or a list with commas; for integers also
-// FIRST..LAST.
+// What was typed as the cells of an attribute: TOML, or a list with commas; for integers and numbers
+// also FIRST..LAST.
 export function tomlCells(kind: EncodingKind, typed: string): string {
   const text = typed.trim();
   if (text.startsWith("[") || kind === "size") return text;
