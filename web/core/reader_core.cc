@@ -250,7 +250,7 @@ Json Table(const Json& request) {
           {"at", reinterpret_cast<uintptr_t>(table_values.data())}};
 }
 
-// Of a mean whose count is too uncertain, nulls.
+// Of a mean of too few rows, nulls.
 Json AnswerJson(const QuestionAnswer& answer) {
   if (!answer.interval) {
     return {

@@ -26,7 +26,7 @@ export interface Look {
   numbers: Numbers;
   label: string; // for screen readers
   estimate: string; // the name of the axis of numbers
-  noMean: string; // in place of a mean whose count is too uncertain
+  noMean: string; // in place of a mean of too few rows
 }
 
 export const kBar = "var(--mark)";

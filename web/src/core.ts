@@ -31,7 +31,7 @@ export interface Estimate {
   ci_upper: number;
 }
 
-// Of a mean whose count is too uncertain, all four numbers are not-a-number.
+// Of a mean of too few rows, all four numbers are not-a-number.
 export interface Answer extends Estimate {
   quantity: { is: Quantity; of: number | null };
 }
@@ -53,7 +53,7 @@ export type EstimateColumns = Record<keyof Estimate, Float64Array>;
 export interface TableNumbers {
   labels: string[][];
   count: EstimateColumns;
-  // Of a table with such an attribute. Where the count is too uncertain, the mean is not-a-number.
+  // Of a table with such an attribute. Where the rows are too few, the mean is not-a-number.
   moments: { sum: EstimateColumns; mean: EstimateColumns } | null;
 }
 

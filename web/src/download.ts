@@ -21,7 +21,7 @@ const field = (text: string): string =>
   /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 
 // In place of a mean, as the program writes it.
-const kMeanNote = "count too uncertain";
+const kMeanNote = "too few rows";
 const kCountColumns = ["estimate", "std_dev", "ci_lower", "ci_upper"];
 const kMomentColumns = ["sum", "mean"].flatMap((name) => [
   name,

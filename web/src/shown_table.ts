@@ -14,7 +14,7 @@ export interface Row extends Estimate {
   others: Estimate[]; // of the table's other quantities
 }
 
-// A mean whose count is too uncertain has no number.
+// A mean of too few rows has no number.
 export const isMissing = (answer: Estimate): boolean => Number.isNaN(answer.estimate);
 
 export interface Axis {

@@ -14,8 +14,7 @@ import {
 } from "./release.js";
 import { answerOf, numbersOf, show } from "./reader_page.js";
 
-// Two numbers whose means are asked, one with decimals; one carrier has nearly no flights, so that its
-// count is too uncertain for a mean.
+// Two numbers whose means are asked, one with decimals; one carrier has too few flights for a mean.
 function flightsRelease() {
   const random = randomNumbers(29);
   const rows = Array.from({ length: 8000 }, (_, k) => [
