@@ -14,7 +14,8 @@ const browser = await startBrowser();
 
 function spread(times) {
   const sorted = [...times].sort((a, b) => a - b);
-  const shown = (ms) => (ms >= 1000 ? `${(ms / 1000).toFixed(1)} s` : `${ms.toPrecision(2)} ms`);
+  const shown = (ms) =>
+    ms >= 1000 ? `${(ms / 1000).toFixed(1)} s` : `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
   return `${shown(sorted[0])}, ${shown(sorted[Math.floor(sorted.length / 2)])}`;
 }
 

@@ -356,6 +356,40 @@ test("without a spec it begins with an example that can be planned", async () =>
   await close();
 });
 
+test("means are planned as the program plans them, and can be asked for", async () => {
+  const { page, folder, problems, close } = await explore(
+    `[data]
+source = "data.csv"
+[privacy]
+rho = 0.5
+[attributes.carrier]
+values = ["AA", "DL", "UA"]
+[attributes.delay]
+integers = [-60, 600]
+queries = "prefix"
+[attributes.distance]
+numbers = [0, 200]
+step = 0.5
+[workload]
+marginals = "<=2"
+`,
+  );
+  const queries = page.locator("#attribute-list select");
+  assert.equal(await queries.nth(2).inputValue(), "mean");
+  assert.ok(await queries.nth(2).isDisabled());
+  assert.deepEqual(await shown(page), planned(folder, await saved(page)).numbers);
+  assert.match(await page.textContent("#tables"), /distance have counts, sums and means/);
+  await change(page, () => queries.nth(1).selectOption("mean"));
+  const text = await saved(page);
+  assert.match(text, /queries = "mean"/);
+  assert.deepEqual(await shown(page), planned(folder, text).numbers);
+  // A table has one mean at most: the matrix has no box for both.
+  assert.equal(await page.locator(".matrix [aria-label='delay × distance']").count(), 0);
+  assert.equal(await page.locator(".matrix [aria-label='carrier × delay']").isChecked(), true);
+  assert.deepEqual(problems, []);
+  await close();
+});
+
 test("Adult's tables of up to three attributes stay live", async () => {
   const sizes = [85, 9, 100, 16, 16, 7, 15, 6, 5, 2, 100, 100, 99, 42];
   const attributes = sizes.map((size, k) => `[attributes.a${k}]\nsize = ${size}\n`).join("");
