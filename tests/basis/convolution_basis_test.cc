@@ -334,7 +334,7 @@ TEST(ConvolutionFitTest, ColumnsHaveOneNorm) {
         const double most = SquaredSensitivity(matrix).get_d();
         for (size_t j = 0; j < columns.size(); ++j) {
           const auto weight = static_cast<double>(matrix.column_weights[j]);
-          EXPECT_GE(weight * weight * static_cast<double>(columns[j]), most * 0.97);
+          EXPECT_GE(weight * weight * static_cast<double>(columns[j]), most * 0.9);
         }
       }
     }

@@ -4,6 +4,7 @@
 #include <set>
 #include <unsupported/Eigen/KroneckerProduct>
 
+#include "residua/basis/convolution/convolution_matrix.h"
 #include "residua/basis/tree_matrix.h"
 #include "residua/select/plan_errors.h"
 
@@ -127,6 +128,10 @@ MatrixXd PrivacyCostMatrix(const Plan& plan) {
     IntegerMatrix expanded;
     if (const auto* tree = std::get_if<TreeMatrix>(&matrix)) {
       expanded = Expanded(*tree);
+      integers = &expanded;
+    }
+    if (const auto* convolution = std::get_if<ConvolutionMatrix>(&matrix)) {
+      expanded = Expanded(*convolution);
       integers = &expanded;
     }
     if (integers == nullptr) {
