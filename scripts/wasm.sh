@@ -17,7 +17,7 @@ mapfile -t core_sources < <(git ls-files --cached --others --exclude-standard \
 planner_sources=(web/core/planner_core.cc residua/files/{spec,spec_attributes,matrix_file}.cc
   residua/data/{database_url,null_values,push_down_check}.cc residua/measure/remote/joint_cells.cc residua/draft/edit_spec.cc
   residua/release/{expected_errors,privacy_facts,published_errors,warnings}.cc
-  cli/{guarantee_report,plan_report,words}.cc)
+  cli/{guarantee_report,mean_report,plan_report,words}.cc)
 reader_sources=(web/core/{reader_core,page_release}.cc residua/measure/measured_sets.cc residua/release/question_answer.cc
   residua/files/{measurement_layout,measurement_rows}.cc residua/files/parquet/{packed_integers,parquet_reader,thrift}.cc)
 sources=("${core_sources[@]}" "${reader_sources[@]}" "${planner_sources[@]}")
@@ -25,7 +25,7 @@ mapfile -t headers < <(git ls-files --cached --others --exclude-standard \
   'residua/base/*.h' 'residua/model/*.h' 'residua/basis/*.h' 'residua/privacy/*.h' 'residua/select/*.h' \
   'residua/reconstruct/*.h' 'residua/text/*.h' 'web/core/*.h' 'web/core/include/*' 'residua/measure/*.h' 'residua/noise/*.h' \
   'residua/data/*.h' 'residua/files/*.h' residua/ledger/ledger.h residua/draft/edit_spec.h \
-  residua/release/{expected_errors,privacy_facts,published_errors,question_answer,warnings}.h cli/{guarantee_report,plan_report,words}.h)
+  residua/release/{expected_errors,privacy_facts,published_errors,question_answer,warnings}.h cli/{guarantee_report,mean_report,plan_report,words}.h)
 version=$(sed -n 's/^project(residua VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 pages=(reader planner)
 

@@ -170,7 +170,9 @@ Json PlanCall(const Json& request) {
   const Plan plan = SelectWithKnownBases(RequestOf(spec));
   const std::vector<TableErrors> errors = PublishedErrors(plan);
   const bool lists = Summarize(plan, errors).num_marginals <= kMostListed;
-  Json json = cli::PlanJson(plan, errors, std::nullopt, 0, lists);
+  std::optional<double> num_rows;
+  if (spec.public_rows) num_rows = static_cast<double>(*spec.public_rows);
+  Json json = cli::PlanJson(plan, errors, std::nullopt, 0, lists, num_rows);
   json["promise"] = PrivacyFacts(plan);
   json["warnings"] = Json::array();
   for (const ReleaseWarning& warning : WarningsOf(plan, spec.public_rows)) {
