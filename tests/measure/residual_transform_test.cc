@@ -155,7 +155,7 @@ TEST(ResidualTransformTest, ConvolutionsAgreeWithDenseKroneckerProducts) {
                                                 RandomMatrix(3, 1 << 12, random)};
         std::vector<int64_t> cells(static_cast<size_t>(NumCellsInMemory(domain, set)));
         for (int64_t& cell : cells) {
-          cell = static_cast<int64_t>(wide ? random() >> 12 : random() % 1000);
+          cell = static_cast<int64_t>(wide ? random() >> 28 : random() % 1000);
         }
         ExpectDense(domain, matrices, set, cells, wide);
       }
