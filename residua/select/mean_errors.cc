@@ -43,7 +43,7 @@ MeanErrors ErrorsOf(const Plan& plan, const AttributeSet& table, int mean) {
       term *= is_in ? plan.bases[c].mean.residual : plan.bases[c].mean.constant;
     }
     AttributeSet with = without;
-    with.insert(std::ranges::upper_bound(with, mean), mean);
+    with.insert(std::upper_bound(with.begin(), with.end(), mean), mean);
     const double noise_with = NoiseVariance(plan, with).get_d();
     const double noise_without = NoiseVariance(plan, without).get_d();
     for (size_t k = 0; k < variances.size(); ++k) {
