@@ -78,7 +78,7 @@ TEST(Error, LetsFrontEndsWordItsSteps) {
   EXPECT_EQ(error.Message([](const Phrase& phrase) {
     return fmt::format("<{}:{}>", static_cast<int>(phrase.kind), fmt::join(phrase.arguments, "|"));
   }),
-            fmt::format("a.ledger: the budget is used up; <{}:0.5>, or <{}:3|a \\x1e.ledger>",
+            fmt::format("a.ledger: the budget is used up; <{}:rho|0.5>, or <{}:3|a \\x1e.ledger>",
                         static_cast<int>(Phrase::Kind::kGrant),
                         static_cast<int>(Phrase::Kind::kForgive)));
 }
