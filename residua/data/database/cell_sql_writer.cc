@@ -115,8 +115,8 @@ std::string CellSqlWriter::TextChain(const std::string& value, CodedTexts texts,
   if (is_plain) {
     // Of equal texts the first counts.
     std::ranges::stable_sort(texts, {}, &CodedTexts::value_type::first);
-    const auto same = std::ranges::unique(texts, {}, &CodedTexts::value_type::first);
-    texts.erase(same.begin(), same.end());
+    const auto is_same = [](const auto& a, const auto& b) { return a.first == b.first; };
+    texts.erase(std::unique(texts.begin(), texts.end(), is_same), texts.end());
   }
   const auto search = [&](const auto& self, size_t first, size_t last) -> std::string {
     constexpr size_t kMaxChain = 8;
