@@ -1,5 +1,9 @@
 """Sums and means of a number."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -60,6 +64,20 @@ def test_all_tables_at_once(measured):
     assert frame[frame["table"] == "carrier"]["mean"].isna().all()
     assert measured.to_arrow().num_rows == len(frame)
     assert {len(table) for _, table in measured.tables().items()} >= {1, 3, 12}
+
+
+def test_one_parquet_file(measured):
+    measured.save("f.parquet")
+    program = Path(sys.prefix, "bin", "residua")
+    subprocess.run([program, "tables", "f.parquet", "--one-file", "-o", "all.parquet"], check=True, capture_output=True)
+    file = pd.read_parquet("all.parquet")
+    for name in "carrier", "month":
+        rows = file[file["table"] == f"{name}_x_delay"]
+        expected = measured.table(name, "delay")
+        for column in "estimate", "sum", "sum_std_dev", "mean", "mean_std_dev", "mean_ci_lower", "mean_ci_upper":
+            assert rows[column].tolist() == pytest.approx(expected[column].tolist(), rel=1e-12, nan_ok=True)
+        assert rows["mean_note"].tolist() == expected["mean_note"].tolist()
+    assert file[file["table"] == "carrier"]["mean"].isna().all()
 
 
 def test_what_has_no_mean(measured):
