@@ -94,12 +94,6 @@ std::string HowValuesWereRead(const PlanFile& file) {
   return text;
 }
 
-bool HasMeans(const Plan& plan) {
-  const auto& attributes = plan.domain.attributes();
-  return std::any_of(attributes.begin(), attributes.end(),
-                     [](const Attribute& attribute) { return MeanOf(attribute) != nullptr; });
-}
-
 // The root mean square of all counts' standard deviations, but those beside a mean, unless there are
 // no others.
 double TypicalCountError(const Plan& plan, const std::vector<TableErrors>& errors) {
@@ -119,8 +113,9 @@ std::string InShort(const Plan& plan, const Guarantee& guarantee, const ReleaseF
   return fmt::format(
       "**In short:** {} of counts{}, with random noise added to every {}. From this release, a "
       "suspicion of 50 % {} {} can grow to at most {}. A typical count is off by about {:.3g}.\n\n",
-      Counted(facts.num_tables, "table"), HasMeans(plan) ? ", sums and means" : "",
-      HasMeans(plan) ? "count and sum" : "count", is_replaced ? "about" : "that the data includes",
+      Counted(facts.num_tables, "table"), HasMeans(plan.domain) ? ", sums and means" : "",
+      HasMeans(plan.domain) ? "count and sum" : "count",
+      is_replaced ? "about" : "that the data includes",
       protection.identifier.empty()
           ? "a certain row"
           : fmt::format("a certain {}", MarkdownCode(protection.identifier)),
@@ -133,7 +128,7 @@ std::string WhatWasPublished(const PlanFile& file, const ReleaseFacts& facts) {
   std::string text = fmt::format(
       "## What was published\n\n{} with {}. Each answer is a count with random noise added{}. {}",
       Counted(facts.num_tables, "table"), Counted(facts.num_answers, "answer"),
-      HasMeans(plan)
+      HasMeans(plan.domain)
           ? "; where a number was measured, it is a count, a sum with noise, and their ratio, the "
             "mean"
           : "",
@@ -235,7 +230,7 @@ std::string ErrorsByTable(const Plan& plan, const std::vector<TableErrors>& erro
 
 // Of the tables that have one, if there are not too many tables.
 std::string ErrorsOfMeans(const Plan& plan, const std::vector<TableErrors>& errors) {
-  if (!HasMeans(plan)) return "";
+  if (!HasMeans(plan.domain)) return "";
   std::string text =
       "Tables with a number have a sum and a mean beside the count, in the unit of the number. The "
       "interval of a mean, from `mean_ci_lower` to `mean_ci_upper`, contains the true mean as "
