@@ -61,12 +61,11 @@ std::string WhatIsARow(const Protection& protection, bool is_query) {
   const std::string identifier = MarkdownCode(protection.identifier);
   return text + fmt::format(
                     "The tables count rows of the data. For each {}, at most {} counted, "
-                    "chosen at random, and rows without a {} were left out. So the counts "
-                    "are below those of all rows.\n\n",
+                    "chosen at random, and rows without one were left out. So the counts "
+                    "can be below those of all rows.\n\n",
                     identifier,
                     protection.max_rows == 1 ? "one row was"
-                                             : fmt::format("{} rows were", protection.max_rows),
-                    identifier);
+                                             : fmt::format("{} rows were", protection.max_rows));
 }
 
 bool HasTimes(const Plan& plan) {
