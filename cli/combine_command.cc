@@ -5,6 +5,7 @@
 #include "cli/combination_report.h"
 #include "cli/commands.h"
 #include "cli/guarantee_report.h"
+#include "cli/measurement_argument.h"
 #include "cli/progress.h"
 #include "residua/base/counted.h"
 #include "residua/release/combine.h"
@@ -62,7 +63,8 @@ void AddCombineCommand(CLI::App* app) {
       "The result is a measurement file for residua tables, query, page and verify, with the best "
       "unbiased estimates that all of them give together. No data is read and nothing is spent; "
       "the privacy cost is the sum. Releases of different data are refused.");
-  command->add_option("MEASUREMENTS", options->files, "Two or more measurement files")
+  AcceptReleaseFolder(command->add_option("MEASUREMENTS", options->files,
+                                          "Two or more measurement files or release folders"))
       ->required()
       ->expected(2, -1);
   command->add_option("-o,--output", options->output,

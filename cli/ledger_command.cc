@@ -22,22 +22,33 @@ struct LedgerOptions {
   std::string spec;
 };
 
-// The ledger named, that of the data named, or the only one in the current folder.
+// What to say where the data must be named.
+[[noreturn]] void FailToFindData() {
+  Fail(ErrorKind::kBadInput, "name the data with one of --data FILE and --spec SPEC");
+}
+
+// Where the data is that --data or the spec names, and its ledger.
+DataPlaces PlacesOf(const LedgerOptions& options, const DataReference& of_spec) {
+  NamedPlaces named;
+  named.source = options.data;
+  named.ledger = options.path;
+  return FindPlaces(of_spec, options.spec.empty() ? "" : FolderOf(options.spec), named);
+}
+
+// The ledger named, that of the data or spec named, or the only one in the current folder.
 std::filesystem::path FindLedger(const LedgerOptions& options) {
   if (!options.path.empty()) return options.path;
-  if (!options.data.empty()) {
-    NamedPlaces named;
-    named.source = options.data;
-    return FindPlaces({}, "", named).ledger;
-  }
+  if (!options.data.empty() && !options.spec.empty()) FailToFindData();
+  if (!options.data.empty()) return PlacesOf(options, {}).ledger;
+  if (!options.spec.empty()) return PlacesOf(options, ReadSpec(options.spec).data).ledger;
   std::vector<std::filesystem::path> found;
   for (const auto& entry : std::filesystem::directory_iterator(".")) {
     if (entry.path().extension() == ".ledger") found.push_back(entry.path().filename());
   }
   if (found.size() == 1) return found.front();
   Fail(ErrorKind::kBadInput,
-       "{} ledgers (*.ledger) are in this folder; name one with --ledger FILE, or its data with "
-       "--data FILE",
+       "{} ledgers (*.ledger) are in this folder; name one with --ledger FILE, its data with "
+       "--data FILE, or a spec of the data with --spec SPEC",
        found.empty() ? "no" : "several");
 }
 
@@ -112,21 +123,16 @@ struct NewLedger {
 };
 
 NewLedger PlaceFor(const LedgerOptions& options) {
-  if (options.data.empty() == options.spec.empty()) {
-    Fail(ErrorKind::kBadInput, "name the data with one of --data FILE and --spec SPEC");
-  }
-  NamedPlaces named;
-  named.ledger = options.path;
+  if (options.data.empty() == options.spec.empty()) FailToFindData();
   if (options.spec.empty()) {
-    named.source = options.data;
     if (!std::filesystem::exists(options.data)) {
       Fail(ErrorKind::kIo, "{}: does not exist; name the data file that the budget is for",
            options.data);
     }
-    return {FindPlaces({}, "", named)};
+    return {PlacesOf(options, {})};
   }
   const Spec spec = ReadSpec(options.spec);
-  return {FindPlaces(spec.data, FolderOf(options.spec), named), spec.protection};
+  return {PlacesOf(options, spec.data), spec.protection};
 }
 
 void Create(const LedgerOptions& options) {
@@ -165,13 +171,16 @@ void AddLedgerCommand(CLI::App* app) {
   command->footer(
       "Examples:\n"
       "  residua ledger --ledger people.csv.ledger\n"
+      "  residua ledger --spec people.toml\n"
       "  residua ledger create --data people.csv --rho 2 --reason 'board decision of 1 March'\n"
       "  residua ledger forgive 3 --reason 'crashed at 10:02; nothing of it was published'\n"
       "  residua ledger grant --rho 0.5 --reason 'board decision of 3 May'");
   const std::string ledger_help = "The ledger; by default the only *.ledger of this folder";
   const std::string data_help = "The data file; its ledger is beside it, in place of --ledger";
+  const std::string spec_help = "A spec; the ledger of its data, in place of --ledger";
   command->add_option("--ledger", options->path, ledger_help);
   command->add_option("--data", options->data, data_help);
+  command->add_option("--spec", options->spec, spec_help);
   command->add_flag("--json", options->json, "Print the result as JSON");
   CLI::App* forgive = command->add_subcommand(
       "forgive", "Stop counting a reserved spend, stating that nothing of it was published");
@@ -179,6 +188,7 @@ void AddLedgerCommand(CLI::App* app) {
   forgive->add_option("--reason", options->reason, "Why; kept on record")->required();
   forgive->add_option("--ledger", options->path, ledger_help);
   forgive->add_option("--data", options->data, data_help);
+  forgive->add_option("--spec", options->spec, spec_help);
   CLI::App* grant = command->add_subcommand("grant", "Add to what may be spent");
   grant->add_option("--rho", options->privacy.rho, "In zCDP");
   grant->add_option("--pcost", options->privacy.pcost, "As privacy cost (2 rho)");
@@ -188,6 +198,7 @@ void AddLedgerCommand(CLI::App* app) {
   grant->add_option("--reason", options->reason, "Who decided, and when; kept on record");
   grant->add_option("--ledger", options->path, ledger_help);
   grant->add_option("--data", options->data, data_help);
+  grant->add_option("--spec", options->spec, spec_help);
   CLI::App* create = command->add_subcommand(
       "create", "Set the budget of data before its first release, which otherwise grants its own");
   create->add_option("--data", options->data, "The data file");

@@ -32,6 +32,12 @@ void CheckCommand(const CLI::App& app, int argc, char** argv) {
                 argv[1], known);
 }
 
+// The command whose help explains the arguments: "residua ledger grant".
+std::string CommandOf(const CLI::App& app) {
+  const std::vector<CLI::App*> given = app.get_subcommands();
+  return given.empty() ? app.get_name() : app.get_name() + " " + CommandOf(*given.front());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -61,7 +67,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::Success& request) {
     return app.exit(request);  // --help and --version
   } catch (const CLI::ParseError& error) {
-    return Report(fmt::format("{}; see residua --help", error.what()), kExitBadInput);
+    return Report(fmt::format("{}; see {} --help", error.what(), CommandOf(app)), kExitBadInput);
   } catch (const residua::Error& error) {
     // The thread that stopped this work ends the program, and has said why.
     while (residua::cli::IsInterrupted()) pause();

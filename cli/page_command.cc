@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
+#include "cli/measurement_argument.h"
 #include "cli/page_report.h"
 #include "residua/base/counted.h"
 #include "residua/base/error.h"
@@ -70,7 +71,8 @@ void AddPageCommand(CLI::App* app) {
       "  residua page measurements.parquet --page-size 50\n"
       "The page works without a server and without a network: the noisy values and residua's own "
       "arithmetic are inside. Nothing of it depends on the data but the noisy values.");
-  command->add_option("MEASUREMENTS", options->request.measurements, "The measurement file")
+  AcceptReleaseFolder(command->add_option("MEASUREMENTS", options->request.measurements,
+                                          "The measurement file, or the folder of a release"))
       ->required();
   options->request.output = "index.html";
   command->add_option("-o,--output", options->request.output, "The file; by default index.html");

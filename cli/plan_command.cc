@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/measurement_argument.h"
 #include "cli/measuring_report.h"
 #include "cli/plan_report.h"
 #include "cli/progress.h"
@@ -298,10 +299,11 @@ void AddPlanCommand(CLI::App* app) {
       "--compare", options->compare,
       "Show the errors for several budgets, a comma list in the unit of the budget: "
       "0.5,1,2,4");
-  command
-      ->add_option("--after", options->after,
-                   "A measurement file of an earlier release of the same data, which the new one "
-                   "will be combined with; may be repeated. Errors are those after combining")
+  AcceptReleaseFolder(
+      command->add_option("--after", options->after,
+                          "The folder or measurement file of an earlier release of the same data, "
+                          "which the new one will be combined with; may be repeated. Errors are "
+                          "those after combining"))
       ->expected(1)
       ->take_all();
   command->add_flag("--variances", options->variances,

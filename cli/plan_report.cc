@@ -75,12 +75,6 @@ bool HasMean(const Plan& plan, const ListedTable& table) {
   return MeanAttribute(plan.domain, table.attributes) >= 0;
 }
 
-bool HasMeans(const Plan& plan) {
-  const auto& attributes = plan.domain.attributes();
-  return std::any_of(attributes.begin(), attributes.end(),
-                     [](const Attribute& attribute) { return MeanOf(attribute) != nullptr; });
-}
-
 constexpr std::string_view kSumUnit = "sums in units of their range, HIGH - LOW";
 
 std::vector<AttributeSet> SetsOf(const std::vector<ListedTable>& tables) {
@@ -307,7 +301,7 @@ void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors,
   fmt::print(
       "errors     standard deviation over all answers: root mean square {:.6g}, largest {:.6g}\n",
       summary.rmse, std::sqrt(summary.max_variance));
-  if (HasMeans(plan)) fmt::print("           {}, as they are weighed\n", kSumUnit);
+  if (HasMeans(plan.domain)) fmt::print("           {}, as they are weighed\n", kSumUnit);
   const BetterAlone better = FindBetterAlone(plan, errors);
   if (better.num_tables > 0) {
     fmt::print(
@@ -369,7 +363,7 @@ void PrintAfter(const Plan& plan, const std::vector<TableErrors>& errors, const 
                std::sqrt(before[t].errors->mean_variance),
                std::sqrt(tables[t].errors->mean_variance));
   }
-  if (HasMeans(plan)) fmt::print("({})\n", kSumUnit);
+  if (HasMeans(plan.domain)) fmt::print("({})\n", kSumUnit);
 }
 
 Json ComparisonJson(std::span<const ComparedPlan> plans, std::string_view unit, bool all_tables) {
@@ -404,7 +398,7 @@ void PrintComparison(std::span<const ComparedPlan> plans, std::string_view unit,
     return PercentAbove(GrownSuspicion(0.5, guarantee(compared).epsilon));
   });
   fmt::print("\nstandard deviation of the answers, root mean square{}:\n",
-             HasMeans(first.plan) ? fmt::format(" ({})", kSumUnit) : "");
+             HasMeans(first.plan.domain) ? fmt::format(" ({})", kSumUnit) : "");
   if (lists_tables) {
     for (size_t t = 0; t < tables.size(); ++t) {
       const auto orbit = static_cast<size_t>(tables[t].errors - first.errors.data());

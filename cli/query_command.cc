@@ -2,6 +2,7 @@
 #include <sstream>
 
 #include "cli/commands.h"
+#include "cli/measurement_argument.h"
 #include "residua/base/error.h"
 #include "residua/files/file.h"
 #include "residua/reconstruct/estimate.h"
@@ -170,7 +171,9 @@ void AddQueryCommand(CLI::App* app) {
       "names and values with spaces, | or .. go in double quotes; null means missing values. "
       "Without terms it asks for everyone.\n"
       "mean(delay) carrier=AA and sum(delay) carrier=AA ask for a number whose mean was measured.");
-  command->add_option("MEASUREMENTS", options->measurements, "The measurement file")->required();
+  AcceptReleaseFolder(command->add_option("MEASUREMENTS", options->measurements,
+                                          "The measurement file, or the folder of a release"))
+      ->required();
   command->add_option("QUESTION", options->questions, "Questions, one per argument");
   command->add_option("--file", options->file, "More questions, one per line; # starts a comment");
   command->add_option("--confidence", options->confidence,

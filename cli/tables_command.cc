@@ -1,5 +1,6 @@
 
 #include "cli/commands.h"
+#include "cli/measurement_argument.h"
 #include "cli/progress.h"
 #include "cli/tables_format.h"
 #include "residua/base/counted.h"
@@ -91,7 +92,8 @@ void AddTablesCommand(CLI::App* app) {
       "--nonnegative and --integers make adjusted tables instead, in files that end in "
       ".adjusted.csv or .adjusted.parquet: the attributes and adjusted. These numbers are biased "
       "and have no exact error bars. Only tables of one run agree with one another.");
-  command->add_option("MEASUREMENTS", options->request.measurements, "The measurement file")
+  AcceptReleaseFolder(command->add_option("MEASUREMENTS", options->request.measurements,
+                                          "The measurement file, or the folder of a release"))
       ->required();
   command->add_option(
       "-o,--output", options->request.output,

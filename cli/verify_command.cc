@@ -2,6 +2,7 @@
 
 #include "cli/commands.h"
 #include "cli/guarantee_report.h"
+#include "cli/measurement_argument.h"
 #include "residua/files/verify_file.h"
 #include "residua/text/json_text.h"
 
@@ -55,7 +56,10 @@ void AddVerifyCommand(CLI::App* app) {
   command->footer(
       "Example: residua verify plan.json\nThe exit code is 2 if it spends more than its budget or "
       "was changed.");
-  command->add_option("FILE", options->path, "The plan or measurement file")->required();
+  AcceptReleaseFolder(
+      command->add_option("FILE", options->path,
+                          "The plan or measurement file, or the folder of a release"))
+      ->required();
   command->add_flag("--json", options->json, "Print the result as JSON");
   command->callback([options] { Run(*options); });
 }

@@ -1,8 +1,5 @@
 #include "cli/words.h"
 
-#include "residua/base/counted.h"
-#include "residua/privacy/suspicion.h"
-
 namespace residua::cli {
 namespace {
 
@@ -45,31 +42,7 @@ std::string CommandWords(const Phrase& phrase) {
 std::string Worded(const Error& error) { return error.Message(CommandWords); }
 
 std::string Worded(const ReleaseWarning& warning) {
-  switch (warning.kind) {
-    case ReleaseWarning::Kind::kLargeEpsilon:
-      return fmt::format(
-          "epsilon is {}, and above {} the promise is weak: in the worst case a suspicion of 50 % "
-          "grows to {}",
-          TextAbove(warning.value), warning.limit,
-          PercentAbove(GrownSuspicion(0.5, warning.value)));
-    case ReleaseWarning::Kind::kLargeDelta:
-      return fmt::format(
-          "delta is {}, and 1 / number of rows is {:.3g}: with such a delta a release may reveal "
-          "whole rows; choose a delta well below that",
-          DeltaText(warning.value), warning.limit);
-    case ReleaseWarning::Kind::kMostlyNoise:
-      return fmt::format(
-          "most answers will be mostly noise: in the tables of {:.15g} of {:.15g} answers the "
-          "standard deviation is above the average count; ask for fewer or coarser tables, or "
-          "spend more",
-          warning.value, warning.limit);
-    case ReleaseWarning::Kind::kRowsLeftOut:
-      return fmt::format(
-          "{:.15g} of {} are left out, because they have values without a cell; widen the domain, "
-          "or count such values with null = true and outside = \"null\"",
-          warning.value, Counted(static_cast<int64_t>(warning.limit), "row"));
-  }
-  RESIDUA_CHECK(false);
+  return WordsInText(WarningWords(warning), CommandWords);
 }
 
 }  // namespace residua::cli

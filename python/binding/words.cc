@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "residua/base/counted.h"
-#include "residua/base/number_text.h"
 
 namespace residua::python {
 namespace {
@@ -52,27 +51,7 @@ std::string CallWords(const Phrase& phrase) {
 std::string Worded(const Error& error) { return error.Message(CallWords); }
 
 std::string Worded(const ReleaseWarning& warning) {
-  switch (warning.kind) {
-    case ReleaseWarning::Kind::kLargeEpsilon:
-      return fmt::format("epsilon is {}, and above {} the promise is weak",
-                         TextAbove(warning.value), warning.limit);
-    case ReleaseWarning::Kind::kLargeDelta:
-      return fmt::format(
-          "delta is {:.3g}, and 1 / number of rows is {:.3g}; choose a delta well below that",
-          warning.value, warning.limit);
-    case ReleaseWarning::Kind::kMostlyNoise:
-      return fmt::format(
-          "most answers will be mostly noise: in the tables of {:.15g} of {:.15g} answers the "
-          "standard deviation is above the average count; ask for fewer or coarser tables, or "
-          "spend more",
-          warning.value, warning.limit);
-    case ReleaseWarning::Kind::kRowsLeftOut:
-      return fmt::format(
-          "{:.15g} of {} are left out, because they have values without a cell; widen the domain, "
-          "or count such values with null=True and outside=\"null\"",
-          warning.value, Counted(static_cast<int64_t>(warning.limit), "row"));
-  }
-  RESIDUA_CHECK(false);
+  return WordsInText(WarningWords(warning), CallWords);
 }
 
 std::vector<std::string> Worded(const CombinationReport& report, const Plan& combined) {

@@ -26,12 +26,16 @@ from residua._attributes import (
     size,
     values,
 )
+from residua._basis import Basis
 from residua._check import Check
+from residua._combination import combine
 from residua._estimate import Comparison, Estimate, Interval, Mean
 from residua._ledger import Balance, Ledger
-from residua._plan import Basis, Plan, Privacy, load_plan
+from residua._page import Page
+from residua._plan import Plan, load_plan
 from residua._planning import plan
-from residua._release import Page, Release, combine, load, load_release, verify
+from residua._privacy import Privacy
+from residua._release import Release, load, load_release, verify
 from residua._residua import Error, InputError, NotFoundError, Refused, version
 from residua._spec import Spec, init
 from residua._synthetic import Synthetic

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -192,3 +193,13 @@ def _budget(**units: Number | None) -> dict[str, str]:
                 f"{unit} is {amount!r}; give a number, such as 0.5 or '1/3'"
             ) from None
     return given
+
+
+def warn_of_two_ledgers(measured: _residua.Measured) -> None:
+    """For the caller of whoever calls this."""
+    if measured.ledger_beside:
+        warnings.warn(
+            f"{measured.ledger_beside} lies beside the data, and {measured.ledger} was named; "
+            "the spend is in both ledgers",
+            stacklevel=3,
+        )

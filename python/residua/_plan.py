@@ -4,107 +4,29 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import itertools
 import os
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from residua import _data, _html, _residua, spark
+from residua._basis import Basis, table_covariances
 from residua._check import Check
-from residua._labels import Axis, Indices, axis
+from residua._layout import Answers, Layout, checked_answers
+from residua._ledger import warn_of_two_ledgers
 from residua._plain import Array, counted, flag, number, place, text, whole
+from residua._privacy import Privacy, text_above
 from residua._progress import Show, shower
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from residua._release import Release
-
-Answers = Literal["planned", "prefixes", "cells"]
-
-
-def checked_answers(answers: Answers) -> Answers:
-    if answers not in ("planned", "prefixes", "cells"):
-        raise _residua.InputError(
-            f"answers: {answers!r} is not known; choose planned, prefixes or cells"
-        )
-    return answers
-
-
-@dataclass(frozen=True)
-class Privacy:
-    """What a plan costs, in every unit. The floats are rounded up.
-
-    `rho` is the cost in zero-concentrated and `mu` in Gaussian differential privacy; `epsilon`
-    holds at `delta`. All are proven for the discrete noise that residua adds. `pcost`, twice rho,
-    and `mu2`, the square of mu, are exact. The budget, `budget_pcost`, limits the first if it was
-    given in rho or pcost, the second if it was given in mu or epsilon. `mu` and `mu2` may be None
-    for plans of residua up to 0.4. `neighbours` says which two data sets a release can hardly tell
-    apart.
-
-    >>> import residua as rs
-    >>> privacy = rs.plan(rs.Domain(sex=["female", "male"]), marginals=1, rho="1/3").privacy
-    >>> privacy.budget_pcost, privacy.pcost <= privacy.budget_pcost
-    (Fraction(2, 3), True)
-    >>> privacy
-    <residua.Privacy: rho 0.333334, mu 0.816497, epsilon 4.94192 at delta 1e-09; add or remove one row>
-    """
-
-    pcost: Fraction
-    mu2: Fraction | None
-    budget_pcost: Fraction
-    rho: float
-    mu: float | None
-    epsilon: float
-    delta: float
-    neighbours: str
-
-    def __repr__(self) -> str:
-        return (
-            f"<residua.Privacy: rho {_text_above(self.rho)}, "
-            + ("" if self.mu is None else f"mu {_text_above(self.mu)}, ")
-            + f"epsilon {_text_above(self.epsilon)} at delta {_residua.text_above(repr(self.delta))}; "
-            f"{self.neighbours}>"
-        )
-
-
-def _text_above(number: float) -> str:
-    """Six digits, never below the number."""
-    return _residua.text_above(str(Fraction(number)))
-
-
-@dataclass(frozen=True, eq=False)
-class Basis:
-    """The residual basis of one attribute: what is measured of it, and how its answers follow.
-
-    `matrix` holds integers. It is applied to the counts along the axis of the attribute, before
-    noise is added. `queries` is the query matrix, one row per query. A base mechanism of variance v
-    adds this to the covariance of the answers of a table: v times the Kronecker product of
-    `residual_covariance` for its own attributes and `constant_covariance` for the other attributes
-    of the table. `privacy_cost` is the cost at variance 1: `squared_sensitivity` /
-    `variance_factor`.
-
-    >>> import residua as rs
-    >>> plan = rs.plan(rs.Domain(sex=["female", "male"]), marginals=1, rho=1)
-    >>> plan.basis("sex").matrix.tolist()
-    [[1, -1], [-1, 1]]
-    """
-
-    matrix: npt.NDArray[np.int64]
-    queries: Array
-    residual_covariance: Array
-    constant_covariance: Array
-    privacy_cost: float
-    squared_sensitivity: int
-    variance_factor: int
 
 
 def load_plan(path: str | os.PathLike[str]) -> Plan:
@@ -131,13 +53,8 @@ class Plan:
     def __init__(self, file: _residua.PlanFile, folder: Path) -> None:
         self._file = file
         self._folder = folder
-        self._attributes = file.attributes()
+        self._layout = Layout(file)
         self._summary = file.summary()
-        self._columns: list[str] = file.columns()  # of tables
-        # Of attributes with a hierarchy: the column of tables, and the level of each answer.
-        self._levels: dict[int, tuple[str, Indices]] = file.levels()
-        self._axes: dict[str, list[Axis]] = {}
-        self._sets: dict[tuple[str, ...], list[int]] | None = None
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -147,7 +64,7 @@ class Plan:
         >>> rs.plan(rs.Domain(a=5, b=3), marginals=1, rho=1).sizes
         {'a': 5, 'b': 3}
         """
-        return {a["name"]: a["size"] for a in self._attributes}
+        return {a["name"]: a["size"] for a in self._layout.attributes}
 
     @property
     def privacy(self) -> Privacy:
@@ -245,7 +162,7 @@ class Plan:
         >>> rs.plan(rs.Domain(a=5, b=3), marginals="<=1", rho=1).tables
         [(), ('a',), ('b',)]
         """
-        return list(self._table_sets())
+        return list(self._layout.table_sets())
 
     def errors(self) -> pd.DataFrame:
         """The error of every table, before any data is read.
@@ -264,7 +181,7 @@ class Plan:
         whole = cells.astype(np.int64) if (cells < 2**53).all() else cells
         return pd.DataFrame(
             {
-                "table": [" x ".join(self._names(table)) or "total" for table in tables],
+                "table": [" x ".join(self._layout.names(table)) or "total" for table in tables],
                 "order": np.array([len(table) for table in tables], dtype=np.int64),
                 "cells": whole,
                 "std_dev": np.sqrt(mean),
@@ -299,7 +216,7 @@ class Plan:
         >>> rs.plan(rs.Domain(a=5, b=3), marginals=2, rho=1).base_mechanisms
         [(), ('a',), ('b',), ('a', 'b')]
         """
-        return [self._names(table) for table in self._file.mechanisms()[0]]
+        return [self._layout.names(table) for table in self._file.mechanisms()[0]]
 
     @property
     def noise_scales(self) -> Array:
@@ -320,7 +237,7 @@ class Plan:
         >>> bool(plan.noise_variance("a") > 0)
         True
         """
-        return Fraction(self._file.noise_variance(self._ordered_set(attributes)[0]))
+        return Fraction(self._file.noise_variance(self._layout.ordered_set(attributes)[0]))
 
     def basis(self, attribute: str) -> Basis:
         """The residual basis of an attribute, as numpy arrays.
@@ -330,7 +247,7 @@ class Plan:
         >>> plan.basis("age").matrix.shape
         (9, 10)
         """
-        told = self._file.basis(self._index(attribute))
+        told = self._file.basis(self._layout.index(attribute))
         for name in ("squared_sensitivity", "variance_factor"):
             told[name] = int(told[name])
         return Basis(**told)
@@ -343,7 +260,7 @@ class Plan:
         >>> plan.labels("age"), plan.labels("age", answers="cells")
         (['<=0', '<=1', '<=2'], ['0', '1', '2'])
         """
-        return list(self._file.labels(checked_answers(answers))[self._index(attribute)])
+        return list(self._file.labels(checked_answers(answers))[self._layout.index(attribute)])
 
     def variances(self, *attributes: str) -> Array:
         """The variance of every answer of a table: one axis per attribute, in the order asked for.
@@ -353,7 +270,7 @@ class Plan:
         >>> plan.variances("a", "b").shape
         (5, 3)
         """
-        table, order = self._ordered_set(attributes)
+        table, order = self._layout.ordered_set(attributes)
         return np.asarray(self._file.variances(table)).transpose(order)
 
     def covariances(self, *attributes: str) -> Array:
@@ -366,23 +283,15 @@ class Plan:
         >>> np.allclose(np.diag(full), plan.variances("a", "b").ravel())
         True
         """
-        ordered, order = self._ordered_set(attributes)
+        ordered, order = self._layout.ordered_set(attributes)
         table = [ordered[k] for k in order]
-        bases = [self.basis(self._attributes[i]["name"]) for i in table]
-        num_answers = int(np.prod([len(b.queries) for b in bases], dtype=float))
-        if num_answers > 20_000:
-            raise _residua.InputError(
-                f"the covariance matrix of {num_answers} answers does not fit memory; ask for variances, or for a smaller table"
-            )
-        total = np.zeros((num_answers, num_answers))
-        for inside in itertools.product((False, True), repeat=len(table)):
-            term: npt.NDArray[Any] = np.ones((1, 1))
-            for is_inside, basis in zip(inside, bases, strict=True):
-                factor = basis.residual_covariance if is_inside else basis.constant_covariance
-                term = np.kron(term, factor)
+        bases = [self.basis(self._layout.attributes[i]["name"]) for i in table]
+
+        def noise_variance(inside: Sequence[bool]) -> float:
             subset = sorted(i for i, is_inside in zip(table, inside, strict=True) if is_inside)
-            total += float(Fraction(self._file.noise_variance(subset))) * term
-        return total
+            return float(Fraction(self._file.noise_variance(subset)))
+
+        return table_covariances(bases, noise_variance)
 
     def verify(self) -> None:
         """Recomputes the privacy cost in exact rationals; raises :class:`Refused` if the plan
@@ -412,7 +321,7 @@ class Plan:
         >>> plan.check(pd.DataFrame({"age": [3, 120]})).is_ready
         False
         """
-        rows = _data.rows_of(data, self._data_columns())
+        rows = _data.rows_of(data, self._layout.data_columns())
         with shower(progress) as show:
             given = _residua.GivenData(rows.stream, rows.source, "", False, 0, show, None)
             return Check(**_residua.check(self._file, self._folder, given))
@@ -463,7 +372,7 @@ class Plan:
             measured = _residua.measure(
                 self._file, self._folder, given, place(to, "to"), flag(again, "again")
             )
-        _warn_of_two_ledgers(measured)
+        warn_of_two_ledgers(measured)
         return Release(measured.release, measured.notes)
 
     def release(
@@ -516,7 +425,8 @@ class Plan:
         >>> both.query(sex="male").std_dev < release.query(sex="male").std_dev
         True
         """
-        from residua._release import Release, releases_of
+        from residua._combination import releases_of
+        from residua._release import Release
 
         texts = {
             "title": title,
@@ -534,7 +444,7 @@ class Plan:
             made = _residua.release(
                 self._file, self._folder, given, output, kind, level, told, *earlier
             )
-        _warn_of_two_ledgers(made)
+        warn_of_two_ledgers(made)
         for note in made.combination:
             warnings.warn(note, stacklevel=2)
         return Release(made.release, made.notes)
@@ -547,16 +457,10 @@ class Plan:
         settings = (
             place(ledger, "ledger"), flag(allow_drops, "allow_drops"), whole(threads, "threads")
         )
-        parts = spark.counting(data, self._data_columns(), self._file.identifier())
-        rows = _data.rows_of(None if parts else data, self._data_columns())
+        parts = spark.counting(data, self._layout.data_columns(), self._file.identifier())
+        rows = _data.rows_of(None if parts else data, self._layout.data_columns())
         with shower(progress) as show:
             yield _residua.GivenData(rows.stream, rows.source, *settings, show, parts)
-
-    def _data_columns(self) -> list[str]:
-        columns = [a.get("column", a["name"]) for a in self._attributes]
-        if identifier := self._file.identifier():
-            columns.append(identifier)
-        return list(dict.fromkeys(columns))  # some may share a column
 
     def plot_errors(self, ax: Axes | None = None) -> Axes:
         """Draws the variance of each table against its number of cells, by order, on log axes.
@@ -572,56 +476,16 @@ class Plan:
 
         return _plots.plot_errors(self.errors(), ax)
 
-    def _table_sets(self) -> dict[tuple[str, ...], list[int]]:
-        """The tables by their names, smaller ones first."""
-        if self._sets is None:
-            self._sets = {self._names(table): list(table) for table in self._file.errors()[0]}
-        return self._sets
-
-    def _ordered_set(self, names: tuple[str, ...]) -> tuple[list[int], tuple[int, ...]]:
-        """The attributes in the domain's order, and the place there of each name."""
-        if len(names) == 1 and isinstance(names[0], list | tuple):
-            listed = ", ".join(map(repr, names[0]))
-            raise _residua.InputError(f"attributes: found a list; name them one by one: {listed}")
-        asked = [text(name, "attributes") for name in names]
-        table = list(self._file.find_set(asked))
-        place_of = {self._attributes[i]["name"]: k for k, i in enumerate(table)}
-        return table, tuple(place_of[name] for name in asked)
-
-    def _index(self, name: str) -> int:
-        return self._ordered_set((name,))[0][0]
-
-    def _axis(self, attribute: int, answers: str) -> Axis:
-        if answers not in self._axes:
-            self._axes[answers] = [
-                axis(told, labels, "mean" not in told and (answers == "cells" or told["queries"] == "identity"))
-                for told, labels in zip(self._attributes, self._file.labels(answers), strict=True)
-            ]
-        return self._axes[answers][attribute]
-
-    def _level(self, attribute: int, answers: str) -> tuple[str, Indices] | None:
-        return None if answers == "cells" else self._levels.get(attribute)
-
-    def _label_columns(self, attribute: int, answers: str) -> list[str]:
-        level = self._level(attribute, answers)
-        return [self._columns[attribute], *([level[0]] if level else [])]
-
-    def _shape(self, table: list[int], answers: str) -> tuple[int, ...]:
-        return tuple(len(self._axis(i, answers)) for i in table)
-
     def _error_rows(self) -> tuple[list[str], list[tuple[Any, ...]]]:
         errors = self.errors()[["table", "cells", "std_dev", "max_std_dev"]]
         return list(errors.columns), list(errors.itertuples(index=False, name=None))
-
-    def _names(self, table: list[int]) -> tuple[str, ...]:
-        return tuple(self._attributes[i]["name"] for i in table)
 
     def __repr__(self) -> str:
         s = self._summary
         return (
             f"<residua.Plan: {counted(s['num_tables'], 'table')} of "
-            f"{counted(len(self._attributes), 'attribute')}, {counted(s['num_cells'], 'cell')}, "
-            f"rho {_text_above(self.privacy.rho)}>"
+            f"{counted(len(self._layout.attributes), 'attribute')}, {counted(s['num_cells'], 'cell')}, "
+            f"rho {text_above(self.privacy.rho)}>"
         )
 
     def _repr_html_(self) -> str:
@@ -633,12 +497,3 @@ class Plan:
 
 def _from_json(content: str, folder: Path) -> Plan:
     return Plan(_residua.plan_from_json(content), folder)
-
-
-def _warn_of_two_ledgers(measured: _residua.Measured) -> None:
-    if measured.ledger_beside:
-        warnings.warn(
-            f"{measured.ledger_beside} lies beside the data, and {measured.ledger} was named; "
-            "the spend is in both ledgers",
-            stacklevel=3,
-        )

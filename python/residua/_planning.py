@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from residua import _residua
 from residua._attributes import Domain
+from residua._combination import releases_of
 from residua._plain import Array, number, text
 from residua._plan import Plan
-from residua._release import Release, releases_of
+from residua._release import Release
 from residua._spec import Settings, Spec, check_settings
 
 Loss = Callable[[Array], tuple[float, npt.ArrayLike]]

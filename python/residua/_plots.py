@@ -13,7 +13,7 @@ from residua._residua import Error, InputError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from residua._plan import Answers
+    from residua._layout import Answers
     from residua._release import Release
 
 
@@ -89,7 +89,7 @@ class _Drawn:
         self.labels = [plan.labels(name, answers) for name in attributes]
         self.sizes = [plan.sizes[name] for name in attributes]
         self.cells = plan.labels(attributes[0], "cells")
-        kinds = {a["name"]: a["queries"] for a in plan._attributes}
+        kinds = {a["name"]: a["queries"] for a in plan._layout.attributes}
         ranges = [name for name in attributes if kinds[name] == "range" and answers == "planned"]
         if ranges and len(attributes) > 1:
             raise InputError(

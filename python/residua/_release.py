@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,8 +16,10 @@ import pyarrow as pa
 
 from residua import _estimate, _html, _residua, _terms
 from residua._estimate import Comparison, Estimate, Mean
+from residua._layout import Answers, checked_answers
+from residua._page import Page, write_page
 from residua._plain import Array, flag, number, place, whole
-from residua._plan import Answers, Plan, checked_answers
+from residua._plan import Plan
 from residua._spec import Spec
 from residua._tables import Adjusted, Tables, frames_of, long_table
 
@@ -29,10 +30,6 @@ if TYPE_CHECKING:
     from residua._synthetic import Synthetic
 
 Question = str | Mapping[str, Any]
-
-# Beyond this no browser opens a page.
-_MOST_PAGE_BYTES = 1_000_000_000
-
 
 def load_release(path: str | os.PathLike[str]) -> Release:
     """Reads a measurement file, which the command line or :meth:`Release.save` wrote, or that of a
@@ -72,62 +69,6 @@ def verify(path: str | os.PathLike[str]) -> None:
     >>> rs.verify("plan.json")
     """
     _residua.verify_file(Path(path))
-
-
-def combine(*releases: Release, same_data: bool = False) -> Release:
-    """One release with the best unbiased estimates that several releases of the same data give
-    together. Reads no data and spends nothing; its privacy cost is the sum of theirs.
-
-    Releases of different data are refused, and so is a release that comes twice, itself or within a
-    combination. Releases of residua up to 0.4 do not say which data they measure: vouch for them
-    with `same_data`. Sets that were measured in other bases cannot be combined and are left out,
-    with a warning; plan with ``after=`` to keep the bases.
-
-    >>> import residua as rs, pandas as pd
-    >>> people = pd.DataFrame({"age": [3, 50, 70], "sex": ["female", "male", "male"]})
-    >>> domain = rs.Domain(age=rs.integers(0, 99), sex=["female", "male"])
-    >>> ledger = rs.Ledger.create("twice.ledger", rho=2, reason="an example")
-    >>> first = rs.plan(domain, marginals="<=2", rho=1).measure(people, ledger="twice.ledger")
-    >>> more = rs.plan(domain, marginals=1, rho=1, after=first)
-    >>> both = rs.combine(first, more.measure(people, ledger="twice.ledger"))
-    >>> both.query(sex="male").std_dev < first.query(sex="male").std_dev
-    True
-    >>> len(both.plan.parts)
-    2
-    """
-    for release in releases:
-        if not isinstance(release, Release):
-            raise _residua.InputError(
-                f"combine: expected residua.Release objects, found {type(release).__name__}"
-            )
-    combined, notes = _residua.combine([release._release for release in releases], bool(same_data))
-    for note in notes:
-        warnings.warn(note, stacklevel=2)
-    return Release(combined)
-
-
-def releases_of(after: Release | Sequence[Release]) -> list[_residua.Release]:
-    """The argument `after`: one release or several."""
-    several = after if isinstance(after, Iterable) else [after]
-    earlier = [after] if isinstance(after, Release) else list(several)
-    if not all(isinstance(release, Release) for release in earlier):
-        raise _residua.InputError("after: expected a residua.Release, or several")
-    return [release._release for release in earlier]
-
-
-@dataclass(frozen=True)
-class Page:
-    """A page that was written: its file, its size, the number of tables that it can show, and the
-    names of those that did not fit, the largest first. Made by :meth:`Release.page`.
-
-    >>> example_release().page("people.html").num_tables
-    4
-    """
-
-    path: Path
-    num_bytes: int
-    num_tables: int
-    left_out: list[str]
 
 
 class Release:
@@ -199,17 +140,17 @@ class Release:
         1
         """
         kind = checked_answers(answers)
-        table, order = self._plan._ordered_set(attributes)
+        table, order = self._plan._layout.ordered_set(attributes)
         [frame] = frames_of(self, [table], number(confidence, "confidence"), kind)
         # A number whose mean is asked has no column.
-        order = tuple(k for k in order if "mean" not in self._plan._attributes[table[k]])
-        table = [i for i in table if "mean" not in self._plan._attributes[i]]
+        order = tuple(k for k in order if "mean" not in self._plan._layout.attributes[table[k]])
+        table = [i for i in table if "mean" not in self._plan._layout.attributes[i]]
         order = tuple(sorted(order).index(k) for k in order)
         if list(order) == sorted(order):
             return frame
-        shape = self._plan._shape(table, kind)
+        shape = self._plan._layout.shape(table, kind)
         rows = np.arange(len(frame)).reshape(shape).transpose(order).ravel()
-        columns = [name for k in order for name in self._plan._label_columns(table[k], kind)]
+        columns = [name for k in order for name in self._plan._layout.label_columns(table[k], kind)]
         return frame.iloc[rows][[*columns, *frame.columns[len(columns) :]]].reset_index(drop=True)
 
     def tables(self, *, confidence: float = 0.95, answers: Answers = "planned") -> Tables:
@@ -291,9 +232,9 @@ class Release:
         (2, 100)
         """
         kind = checked_answers(answers)
-        table, order = self._plan._ordered_set(attributes)
+        table, order = self._plan._layout.ordered_set(attributes)
         values: Array = self._release.tables([table], kind)[0][0]
-        return values.reshape(self._plan._shape(table, kind)).transpose(order)
+        return values.reshape(self._plan._layout.shape(table, kind)).transpose(order)
 
     def variances(self, *attributes: str, answers: Answers = "planned") -> Array:
         """The exact variance of every estimate of a table, in an array of the same shape.
@@ -303,8 +244,8 @@ class Release:
         (2,)
         """
         kind = checked_answers(answers)
-        table, order = self._plan._ordered_set(attributes)
-        shape = self._plan._shape(table, kind)
+        table, order = self._plan._layout.ordered_set(attributes)
+        shape = self._plan._layout.shape(table, kind)
         variances: Array = self._release.tables([table], kind)[0][1]
         if variances.size == 1:
             variances = np.full(shape, variances[0])
@@ -358,11 +299,11 @@ class Release:
         return Mean(total, self._moment(name, [1.0, 1.0], asked), (low, high))
 
     def _ends(self, name: str) -> tuple[float, float]:
-        for attribute in self._plan._attributes:
+        for attribute in self._plan._layout.attributes:
             if attribute["name"] == name and "mean" in attribute:
                 low, high = attribute["mean"]
                 return float(low), float(high)
-        self._plan._ordered_set((name,))  # refuses an unknown name
+        self._plan._layout.ordered_set((name,))  # refuses an unknown name
         raise _residua.InputError(f"'{name}' was counted, and has neither a sum nor a mean")
 
     def _moment(self, name: str, of_ends: list[float], asked: Mapping[str, Any]) -> Estimate:
@@ -407,7 +348,7 @@ class Release:
         return question if isinstance(question, Estimate) else self.query(question)
 
     def _worded(self, question: Any) -> _terms.Worded:
-        every = {a["name"]: a["every"] for a in self._plan._attributes if "every" in a}
+        every = {a["name"]: a["every"] for a in self._plan._layout.attributes if "every" in a}
         return _terms.worded(question, every)
 
     def residuals(self, *attributes: str) -> npt.NDArray[Any]:
@@ -420,7 +361,7 @@ class Release:
         >>> release.residuals("sex").dtype
         dtype('float64')
         """
-        values = self._release.residual(self._plan._ordered_set(attributes)[0])
+        values = self._release.residual(self._plan._layout.ordered_set(attributes)[0])
         if isinstance(values, list):
             return np.array([int(text) for text in values], dtype=object)
         return np.asarray(values)
@@ -452,23 +393,13 @@ class Release:
         >>> page.num_tables, page.left_out
         (4, [])
         """
-        output = Path(place(path, "path"))
-        most, level = whole(max_bytes, "max_bytes"), number(confidence, "confidence")
-        if not 0 < most <= _MOST_PAGE_BYTES:
-            raise _residua.InputError(
-                f"max_bytes is {most}; it must be above 0 and at most {_MOST_PAGE_BYTES}"
-            )
-        _residua.quantile(level)
-        if spec is not None and not isinstance(spec, Spec):
-            spec = Spec.read(place(spec, "spec"))
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder, "release.parquet")
-            self.save(file)
-            told = self._release.page(file, output, spec._spec if spec else None, most, level)
-        page = Page(output, *told)
+        page = write_page(
+            self, place(path, "path"), spec, whole(max_bytes, "max_bytes"),
+            number(confidence, "confidence"),
+        )
         if page.left_out:
             warnings.warn(
-                f"{output}: {len(page.left_out)} of {len(page.left_out) + page.num_tables} tables "
+                f"{page.path}: {len(page.left_out)} of {len(page.left_out) + page.num_tables} tables "
                 f"did not fit, the largest {page.left_out[0]}; allow more max_bytes",
                 stacklevel=2,
             )

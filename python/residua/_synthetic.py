@@ -82,7 +82,7 @@ def _mbi() -> Any:
 
 def _check_no_means(release: Release) -> None:
     """The cells of a number whose mean is asked hold parts of rows."""
-    for attribute in release.plan._attributes:
+    for attribute in release.plan._layout.attributes:
         if "mean" in attribute:
             raise InputError(
                 f"synthetic data has no place for '{attribute['name']}', whose mean alone was "
@@ -122,7 +122,7 @@ def synthesize(release: Release, rows: int | None, tolerance: float, most: int) 
         distances.append((name, float(np.sqrt((z**2).mean())), float(abs(z).max())))
     frame = pd.DataFrame(
         {
-            name: plan._axis(plan._index(name), "cells").column(columns[name].astype(np.int64))
+            name: plan._layout.axis(plan._layout.index(name), "cells").column(columns[name].astype(np.int64))
             for name in sizes
         }
     )
@@ -190,7 +190,7 @@ def _residual(mbi: Any, release: Release, names: tuple[str, ...]) -> Any:
     bases = [release.plan.basis(name) for name in names]
     scales = [float(b.squared_sensitivity) ** 0.5 for b in bases]
     scale = float(np.prod(scales))
-    variance = Fraction(release._release.residual_variance(release.plan._ordered_set(names)[0]))
+    variance = Fraction(release._release.residual_variance(release.plan._layout.ordered_set(names)[0]))
     matrices = tuple(b.matrix / s for b, s in zip(bases, scales, strict=True))
     values = release.residuals(*names).astype(float) / scale
     stddev = float(variance) ** 0.5 / scale

@@ -16,7 +16,8 @@ from residua._labels import Axis, Indices, positions
 from residua._plain import Array
 
 if TYPE_CHECKING:
-    from residua._plan import Answers, Plan
+    from residua._layout import Answers
+    from residua._plan import Plan
     from residua._release import Release
 
 Names = tuple[str, ...]
@@ -43,7 +44,7 @@ class Tables(Mapping[Names, pd.DataFrame]):
         self._release = release
         self._confidence = confidence
         self._answers = answers
-        self._sets = release.plan._table_sets()
+        self._sets = release.plan._layout.table_sets()
 
     def __getitem__(self, names: Names | str) -> pd.DataFrame:
         wanted = (names,) if isinstance(names, str) else tuple(names)
@@ -114,7 +115,7 @@ class Adjusted(Mapping[Names, pd.DataFrame]):
         # Sums and means are not adjusted.
         self._sets = {
             names: table
-            for names, table in release.plan._table_sets().items()
+            for names, table in release.plan._layout.table_sets().items()
             if not has_mean(release.plan, table)
         }
         self._answers = answers
@@ -172,7 +173,7 @@ def frames_of(
 
 def has_mean(plan: Plan, table: Sequence[int]) -> bool:
     """Whether the table has a number whose mean is asked."""
-    return any("mean" in plan._attributes[i] for i in table)
+    return any("mean" in plan._layout.attributes[i] for i in table)
 
 
 def _mean_numbers(
@@ -200,7 +201,7 @@ def _mean_numbers(
 def _mean_frame(
     release: Release, table: Sequence[int], factor: float, answers: str
 ) -> pd.DataFrame:
-    others = [i for i in table if "mean" not in release.plan._attributes[i]]
+    others = [i for i in table if "mean" not in release.plan._layout.attributes[i]]
     columns = _label_columns(release.plan, others, answers)
     columns.update(_mean_numbers(release, table, factor, answers))
     return pd.DataFrame(columns, copy=False)
@@ -209,11 +210,11 @@ def _mean_frame(
 def _label_columns(plan: Plan, table: Sequence[int], answers: str) -> dict[str, Any]:
     """The labels of a table's rows, and the levels of hierarchies beside them. The last attribute
     varies fastest."""
-    axes = [plan._axis(i, answers) for i in table]
+    axes = [plan._layout.axis(i, answers) for i in table]
     columns: dict[str, Any] = {}
     for i, axis, where in zip(table, axes, positions(axes), strict=True):
-        columns[plan._columns[i]] = axis.column(where)
-        if level := plan._level(i, answers):
+        columns[plan._layout.columns[i]] = axis.column(where)
+        if level := plan._layout.level(i, answers):
             columns[level[0]] = level[1][where]
     return columns
 
@@ -253,7 +254,7 @@ class LongTable:
 
 def long_table(release: Release, confidence: float, answers: str) -> LongTable:
     plan = release.plan
-    all_sets = list(plan._table_sets().values())
+    all_sets = list(plan._layout.table_sets().values())
     sets = [table for table in all_sets if not has_mean(plan, table)]
     estimates, std_devs, reaches, sizes = release._release.long_tables(sets, answers, confidence)
     numbers = {
@@ -274,8 +275,8 @@ def long_table(release: Release, confidence: float, answers: str) -> LongTable:
         sizes = np.concatenate([sizes, [len(m["estimate"]) for m in made]])
         estimates = numbers["estimate"]
     names = plan._file.table_names([*sets, *with_means])
-    sets += [[i for i in table if "mean" not in plan._attributes[i]] for table in with_means]
-    axes = {i: plan._axis(i, answers) for i in sorted({i for table in sets for i in table})}
+    sets += [[i for i in table if "mean" not in plan._layout.attributes[i]] for table in with_means]
+    axes = {i: plan._layout.axis(i, answers) for i in sorted({i for table in sets for i in table})}
     codes = {
         i: np.full(len(estimates), -1, dtype=np.min_scalar_type(-len(axis.labels) - 1))
         for i, axis in axes.items()
@@ -283,7 +284,7 @@ def long_table(release: Release, confidence: float, answers: str) -> LongTable:
     levels = {
         i: (*level, np.full(len(estimates), -1))
         for i in axes
-        if (level := plan._level(i, answers))
+        if (level := plan._layout.level(i, answers))
     }
     begin = 0
     for table, size in zip(sets, sizes.tolist(), strict=True):
@@ -299,8 +300,8 @@ def long_table(release: Release, confidence: float, answers: str) -> LongTable:
     return LongTable(
         names,
         np.repeat(np.arange(len(sets), dtype=np.int32), sizes),
-        {plan._columns[i]: (axes[i], codes[i]) for i in axes},
-        {plan._columns[i]: (column, of_rows) for i, (column, _, of_rows) in levels.items()},
+        {plan._layout.columns[i]: (axes[i], codes[i]) for i in axes},
+        {plan._layout.columns[i]: (column, of_rows) for i, (column, _, of_rows) in levels.items()},
         numbers,
     )
 

@@ -51,7 +51,19 @@ std::string_view TakeUpTo(char mark, std::string_view* text) {
   return before;
 }
 
-std::string InWords(const Words& words, const PhraseWords& phrase_words) {
+std::string Line(const Words& place, const Words& problem, const Words& remedy,
+                 const PhraseWords& words) {
+  std::string line = WordsInText(problem, words);
+  if (!place.empty()) line = WordsInText(place, words) + ": " + line;
+  if (!remedy.empty()) line += "; " + WordsInText(remedy, words);
+  return line;
+}
+
+std::string PlainPhrase(const Phrase& phrase) { return PlainWords(phrase); }
+
+}  // namespace
+
+std::string WordsInText(const Words& words, const PhraseWords& phrase_words) {
   std::string text;
   for (const auto& word : words) {
     const auto* plain = std::get_if<std::string>(&word);
@@ -59,18 +71,6 @@ std::string InWords(const Words& words, const PhraseWords& phrase_words) {
   }
   return text;
 }
-
-std::string Line(const Words& place, const Words& problem, const Words& remedy,
-                 const PhraseWords& words) {
-  std::string line = InWords(problem, words);
-  if (!place.empty()) line = InWords(place, words) + ": " + line;
-  if (!remedy.empty()) line += "; " + InWords(remedy, words);
-  return line;
-}
-
-std::string PlainPhrase(const Phrase& phrase) { return PlainWords(phrase); }
-
-}  // namespace
 
 std::string WithoutControls(std::string_view text) {
   std::string shown;
@@ -117,7 +117,7 @@ std::string PlainWords(const Phrase& phrase) {
   RESIDUA_CHECK(false);
 }
 
-std::string PlainWords(const Words& words) { return InWords(words, PlainPhrase); }
+std::string PlainWords(const Words& words) { return WordsInText(words, PlainPhrase); }
 
 Words Joined(std::initializer_list<Words> parts) {
   Words joined;

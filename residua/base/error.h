@@ -63,6 +63,9 @@ using PhraseWords = std::function<std::string(const Phrase&)>;
 // The parts, one after the other.
 Words Joined(std::initializer_list<Words> parts);
 
+// The text, with `phrase_words` for its phrases.
+std::string WordsInText(const Words& words, const PhraseWords& phrase_words);
+
 // The library's own words for a phrase, which name no flag, command or call.
 std::string PlainWords(const Phrase& phrase);
 std::string PlainWords(const Words& words);

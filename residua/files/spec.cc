@@ -1,5 +1,7 @@
 #include "residua/files/spec.h"
 
+#include <algorithm>
+
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
 #include "residua/base/number_text.h"
@@ -230,6 +232,12 @@ class SpecReader : TomlReader {
   }
 };
 
+bool IsNamedAsData(std::string_view name) {
+  constexpr std::string_view kEndings[] = {".csv", ".tsv", ".parquet", ".json", ".jsonl"};
+  return std::ranges::any_of(kEndings,
+                             [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
 }  // namespace
 
 SelectRequest RequestOf(const Spec& spec) {
@@ -248,6 +256,11 @@ Spec ParseSpec(std::string_view text, const std::string& name) {
   try {
     return SpecReader(name).Read(toml::parse(text, name));
   } catch (const toml::parse_error& error) {
+    if (IsNamedAsData(name)) {
+      Fail(ErrorKind::kBadInput,
+           "{}: is data, not a spec; name a spec, which is a TOML file whose [data] names the data",
+           name);
+    }
     Fail(ErrorKind::kBadInput, "{}: not valid TOML: {}",
          fmt::format("{}:{}", name, error.source().begin.line), error.description());
   }

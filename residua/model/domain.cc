@@ -86,6 +86,12 @@ int MeanAttribute(const Domain& domain, const AttributeSet& set) {
   return found;
 }
 
+bool HasMeans(const Domain& domain) {
+  const std::vector<Attribute>& attributes = domain.attributes();
+  return std::any_of(attributes.begin(), attributes.end(),
+                     [](const Attribute& attribute) { return MeanOf(attribute) != nullptr; });
+}
+
 int64_t RowSteps(const Domain& domain, const AttributeSet& set) {
   const int i = MeanAttribute(domain, set);
   return i < 0 ? 1 : MeanOf(domain[i])->num_steps();

@@ -42,6 +42,9 @@ std::string SetName(const Domain& domain, const AttributeSet& set);
 // one number is not split by another's two cells.
 int MeanAttribute(const Domain& domain, const AttributeSet& set);
 
+// Whether the mean of an attribute is asked.
+bool HasMeans(const Domain& domain);
+
 // What a row adds up to in the integers of a table on `set`: the steps of its mean attribute, or 1.
 int64_t RowSteps(const Domain& domain, const AttributeSet& set);
 

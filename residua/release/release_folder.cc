@@ -42,13 +42,9 @@ std::optional<Plan> EarlierPlan(const ReleaseFolder& folder) {
        folder.path.string(), Phrase{Phrase::Kind::kOtherOutput});
 }
 
-// The measurement file of an earlier release that is not in memory.
-fs::path FileOf(const fs::path& place) {
-  return fs::is_directory(place) ? ReleaseFolder(place).published() : place;
-}
-
 MeasuredPlan PlanMeasuredBy(const EarlierRelease& earlier) {
-  if (const auto* path = std::get_if<fs::path>(&earlier)) return ReadMeasuredPlan(FileOf(*path));
+  if (const auto* path = std::get_if<fs::path>(&earlier))
+    return ReadMeasuredPlan(MeasurementFileAt(*path));
   return MeasuredPlanOf(*std::get<std::shared_ptr<const Release>>(earlier));
 }
 
@@ -66,7 +62,7 @@ void CheckEarlier(const ReleaseRequest& request, const DataPlaces& places) {
   for (size_t j = 0; j < request.after.size(); ++j) {
     std::string stated, name;
     if (const auto* path = std::get_if<fs::path>(&request.after[j])) {
-      name = FileOf(*path).string();
+      name = MeasurementFileAt(*path).string();
       stated = MeasurementFile(name).plan_file().data.identity;
     } else {
       name = fmt::format("earlier release {}", j + 1);
@@ -92,7 +88,8 @@ CombinedFile CombineInto(const ReleaseFolder& folder, const ReleaseRequest& requ
   fs::remove(folder.combined);
   std::vector<fs::path> files;
   for (const EarlierRelease& earlier : request.after) {
-    if (const auto* path = std::get_if<fs::path>(&earlier)) files.push_back(FileOf(*path));
+    if (const auto* path = std::get_if<fs::path>(&earlier))
+      files.push_back(MeasurementFileAt(*path));
   }
   if (files.size() == request.after.size()) {
     files.push_back(folder.measurements);
@@ -101,7 +98,7 @@ CombinedFile CombineInto(const ReleaseFolder& folder, const ReleaseRequest& requ
   std::vector<std::shared_ptr<const Release>> parts;
   for (const EarlierRelease& earlier : request.after) {
     const auto* path = std::get_if<fs::path>(&earlier);
-    parts.push_back(path != nullptr ? Release::Load(FileOf(*path), request.stop)
+    parts.push_back(path != nullptr ? Release::Load(MeasurementFileAt(*path), request.stop)
                                     : std::get<std::shared_ptr<const Release>>(earlier));
   }
   parts.push_back(Release::Load(folder.measurements, request.stop));
@@ -242,6 +239,10 @@ ReleaseFolder::ReleaseFolder(const fs::path& folder)
       page(folder / "index.html") {}
 
 fs::path ReleaseFolder::published() const { return fs::exists(combined) ? combined : measurements; }
+
+fs::path MeasurementFileAt(const fs::path& place) {
+  return fs::is_directory(place) ? ReleaseFolder(place).published() : place;
+}
 
 ReleaseRequest RequestReleaseOf(const fs::path& spec_file, const fs::path& output) {
   return {ReadReleasableSpec(spec_file), FolderOf(spec_file), spec_file.string(), output};

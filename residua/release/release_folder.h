@@ -32,6 +32,9 @@ struct ReleaseFolder {
   std::filesystem::path path, plan, measurements, combined, tables, summary, page;
 };
 
+// The measurement file that `place` is, or that is published in the folder `place`.
+std::filesystem::path MeasurementFileAt(const std::filesystem::path& place);
+
 // What a release would spend and how good it would be, for whoever decides.
 struct ReleaseForecast {
   Rational pcost;

@@ -61,12 +61,11 @@ std::string WhatIsARow(const Protection& protection, bool is_query) {
   const std::string identifier = MarkdownCode(protection.identifier);
   return text + fmt::format(
                     "The tables count rows of the data. For each {}, at most {} counted, "
-                    "chosen at random, and rows without a {} were left out. So the counts "
-                    "are below those of all rows.\n\n",
+                    "chosen at random, and rows without one were left out. So the counts "
+                    "can be below those of all rows.\n\n",
                     identifier,
                     protection.max_rows == 1 ? "one row was"
-                                             : fmt::format("{} rows were", protection.max_rows),
-                    identifier);
+                                             : fmt::format("{} rows were", protection.max_rows));
 }
 
 bool HasTimes(const Plan& plan) {
@@ -94,12 +93,6 @@ std::string HowValuesWereRead(const PlanFile& file) {
   return text;
 }
 
-bool HasMeans(const Plan& plan) {
-  const auto& attributes = plan.domain.attributes();
-  return std::any_of(attributes.begin(), attributes.end(),
-                     [](const Attribute& attribute) { return MeanOf(attribute) != nullptr; });
-}
-
 // The root mean square of all counts' standard deviations, but those beside a mean, unless there are
 // no others.
 double TypicalCountError(const Plan& plan, const std::vector<TableErrors>& errors) {
@@ -119,8 +112,9 @@ std::string InShort(const Plan& plan, const Guarantee& guarantee, const ReleaseF
   return fmt::format(
       "**In short:** {} of counts{}, with random noise added to every {}. From this release, a "
       "suspicion of 50 % {} {} can grow to at most {}. A typical count is off by about {:.3g}.\n\n",
-      Counted(facts.num_tables, "table"), HasMeans(plan) ? ", sums and means" : "",
-      HasMeans(plan) ? "count and sum" : "count", is_replaced ? "about" : "that the data includes",
+      Counted(facts.num_tables, "table"), HasMeans(plan.domain) ? ", sums and means" : "",
+      HasMeans(plan.domain) ? "count and sum" : "count",
+      is_replaced ? "about" : "that the data includes",
       protection.identifier.empty()
           ? "a certain row"
           : fmt::format("a certain {}", MarkdownCode(protection.identifier)),
@@ -133,7 +127,7 @@ std::string WhatWasPublished(const PlanFile& file, const ReleaseFacts& facts) {
   std::string text = fmt::format(
       "## What was published\n\n{} with {}. Each answer is a count with random noise added{}. {}",
       Counted(facts.num_tables, "table"), Counted(facts.num_answers, "answer"),
-      HasMeans(plan)
+      HasMeans(plan.domain)
           ? "; where a number was measured, it is a count, a sum with noise, and their ratio, the "
             "mean"
           : "",
@@ -235,7 +229,7 @@ std::string ErrorsByTable(const Plan& plan, const std::vector<TableErrors>& erro
 
 // Of the tables that have one, if there are not too many tables.
 std::string ErrorsOfMeans(const Plan& plan, const std::vector<TableErrors>& errors) {
-  if (!HasMeans(plan)) return "";
+  if (!HasMeans(plan.domain)) return "";
   std::string text =
       "Tables with a number have a sum and a mean beside the count, in the unit of the number. The "
       "interval of a mean, from `mean_ci_lower` to `mean_ci_upper`, contains the true mean as "

@@ -1,5 +1,8 @@
 #include "residua/release/warnings.h"
 
+#include "residua/base/counted.h"
+#include "residua/base/number_text.h"
+#include "residua/privacy/suspicion.h"
 #include "residua/release/expected_errors.h"
 
 namespace residua {
@@ -20,6 +23,36 @@ std::optional<ReleaseWarning> NoiseWarning(const Plan& plan, double num_rows) {
 }
 
 }  // namespace
+
+Words WarningWords(const ReleaseWarning& warning) {
+  switch (warning.kind) {
+    case Kind::kLargeEpsilon:
+      return WordsOf(
+          "epsilon is {}, and above {} the promise is weak: in the worst case a suspicion of 50 % "
+          "grows to {}",
+          TextAbove(warning.value), warning.limit,
+          PercentAbove(GrownSuspicion(0.5, warning.value)));
+    case Kind::kLargeDelta:
+      return WordsOf(
+          "delta is {}, and 1 / number of rows is {:.3g}: with such a delta a release may reveal "
+          "whole rows; choose a delta well below that",
+          DeltaText(warning.value), warning.limit);
+    case Kind::kMostlyNoise:
+      return WordsOf(
+          "most answers will be mostly noise: {:.15g} of {:.15g} answers are in tables whose "
+          "standard deviation is above the average count; ask for fewer or coarser tables, or "
+          "spend more",
+          warning.value, warning.limit);
+    case Kind::kRowsLeftOut:
+      return WordsOf(
+          "{:.15g} of {} are left out, because they have values without a cell; widen the domain, "
+          "or count such values with {} and {}",
+          warning.value, Counted(static_cast<int64_t>(warning.limit), "row"),
+          Phrase{Phrase::Kind::kSetting, {"null", "true"}},
+          Phrase{Phrase::Kind::kSetting, {"outside", "\"null\""}});
+  }
+  RESIDUA_CHECK(false);
+}
 
 std::vector<ReleaseWarning> WarningsOf(const Plan& plan, std::optional<int64_t> num_rows) {
   std::vector<ReleaseWarning> warnings;

@@ -4,12 +4,13 @@
 #include <optional>
 #include <vector>
 
+#include "residua/base/error.h"
 #include "residua/data/data_source.h"
 #include "residua/select/plan.h"
 
 namespace residua {
 
-// What a curator should know before a release. Nothing stops: each front end puts it into words.
+// What a curator should know before a release. Nothing stops.
 struct ReleaseWarning {
   enum class Kind {
     kLargeEpsilon,  // `value` is epsilon, above kLargeEpsilon
@@ -23,6 +24,9 @@ struct ReleaseWarning {
 
   bool operator==(const ReleaseWarning&) const = default;
 };
+
+// The warning as one line.
+Words WarningWords(const ReleaseWarning& warning);
 
 // Beyond this, a suspicion of 50 % can grow to more than 99.99 %.
 inline constexpr double kLargeEpsilon = 10;

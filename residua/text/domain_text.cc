@@ -38,6 +38,44 @@ int EditDistance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+std::string InSmallLetters(std::string_view name) {
+  std::string small(name);
+  for (char& c : small) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return small;
+}
+
+// The attribute that was most likely meant, if one is close: capital letters apart, it begins with
+// `name`, or no more than a third of its letters differ.
+std::optional<int> ClosestAttribute(const Domain& domain, std::string_view name) {
+  const std::string meant = InSmallLetters(name.substr(0, kMaxCompared));
+  std::optional<int> closest;
+  int least = INT32_MAX;
+  for (int i = 0; i < domain.size(); ++i) {
+    const std::string known =
+        InSmallLetters(std::string_view(domain[i].name).substr(0, kMaxCompared));
+    const bool is_beginning = !meant.empty() && known.starts_with(meant);
+    const int distance = is_beginning && known != meant ? 1 : EditDistance(meant, known);
+    const auto length = static_cast<int>(std::max(meant.size(), known.size()));
+    if (3 * distance <= length + 1 && distance < least) {
+      least = distance;
+      closest = i;
+    }
+  }
+  return closest;
+}
+
+// The first names, as many as a line has room for.
+std::string KnownAttributes(const Domain& domain) {
+  constexpr int kMaxShown = 8;
+  std::string known;
+  for (int i = 0; i < std::min(domain.size(), kMaxShown); ++i) {
+    known += fmt::format("{}{}", i > 0 ? ", " : "", ShownText(domain[i].name));
+  }
+  return domain.size() > kMaxShown ? known + ", ..." : known;
+}
+
 struct ListedName {
   std::string text;
   bool quoted = false;
@@ -131,18 +169,12 @@ int FindAttribute(const Domain& domain, std::string_view name) {
     Fail(ErrorKind::kBadInput, "there is no attribute '{}'; attributes are numbered 0 to {}",
          ShownText(name), domain.size() - 1);
   }
-  int closest = 0;
-  int least = INT32_MAX;
-  for (int i = 0; i < domain.size(); ++i) {
-    const int distance = EditDistance(name.substr(0, kMaxCompared),
-                                      std::string_view(domain[i].name).substr(0, kMaxCompared));
-    if (distance < least) {
-      least = distance;
-      closest = i;
-    }
+  if (const auto closest = ClosestAttribute(domain, name)) {
+    Fail(ErrorKind::kBadInput, "there is no attribute '{}'; did you mean '{}'?", ShownText(name),
+         ShownText(domain[*closest].name));
   }
-  Fail(ErrorKind::kBadInput, "there is no attribute '{}'; did you mean '{}'?", ShownText(name),
-       ShownText(domain[closest].name));
+  Fail(ErrorKind::kBadInput, "there is no attribute '{}'; the attributes are {}", ShownText(name),
+       KnownAttributes(domain));
 }
 
 AttributeSet ParseAttributeSet(std::string_view text, const Domain& domain) {

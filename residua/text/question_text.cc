@@ -193,6 +193,7 @@ class QuestionReader {
       }
       if (count > 8) known += ", ...";
     }
+    if (attribute.encoding.null_cell) known += ", and null for missing values";
     Fail(ErrorKind::kBadInput, "'{}' has no value '{}'; its values are {}", attribute.name, text,
          known);
   }

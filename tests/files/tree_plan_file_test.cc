@@ -1,20 +1,11 @@
 #include <gtest/gtest.h>
 
-#include <functional>
-#include <nlohmann/json.hpp>
-#include <optional>
-
-#include "residua/base/error.h"
-#include "residua/files/digest.h"
-#include "residua/files/plan_file.h"
-#include "residua/select/plan_cost.h"
 #include "residua/select/select.h"
 #include "tests/basis/tree_examples.h"
+#include "tests/files/forged_plan.h"
 
 namespace residua {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // `num_groups` of different sizes: more than 400 blocks are kept as a tree of groups.
 PlanFile TreePlanFile(int num_groups) {
@@ -26,21 +17,6 @@ PlanFile TreePlanFile(int num_groups) {
   return {
       Select({Domain(attributes), {{{MarginalRule::Kind::kUpTo, 2}}, {}}, {}, BudgetFromPcost(1)}),
       {}};
-}
-
-// What reading and verifying a changed plan says; its digest fits, as a forger would make it.
-std::optional<ErrorKind> KindOfForged(const PlanFile& plan,
-                                      const std::function<void(Json&)>& forge) {
-  Json json = Json::parse(PlanToJson(plan));
-  forge(json);
-  json.erase("digest");
-  json["digest"] = Sha256(json.dump());
-  try {
-    VerifyPlan(PlanFromJson(json.dump(), "plan.json").plan);
-  } catch (const Error& error) {
-    return error.kind();
-  }
-  return std::nullopt;
 }
 
 TEST(TreePlanFileTest, ReadsBackIdentical) {

@@ -11,6 +11,7 @@
 #include "residua/select/select.h"
 #include "residua/text/question_text.h"
 #include "tests/means/dense_fit.h"
+#include "tests/means/mean_coverage.h"
 #include "tests/means/number_rows.h"
 #include "tests/oracle/deterministic_bits.h"
 
@@ -101,46 +102,14 @@ TEST(MeanEstimateTest, RepeatedReleasesAreCentredAndCovered) {
       rows.push_back({cell, k % 9 == 0 ? -1 : code});
     }
   }
-  std::vector<double> true_counts(3), true_sums(3);
-  for (const Row& row : rows) {
-    const auto number = NumberOf(*MeanOf(domain[1]), row[1]);
-    if (!number) continue;
-    ++true_counts[static_cast<size_t>(row[0])];
-    true_sums[static_cast<size_t>(row[0])] += *number;
-  }
   const EncodedTable table = Encoded(domain, rows);
   DeterministicBits bits(9);
-  std::vector<double> sum_z(3), square_z(3);
-  std::vector<int> sums_covered(3), means_covered(3), means_unknown(3);
+  MeanCoverage coverage(domain, rows);
   for (int r = 0; r < kNumReleases; ++r) {
     const auto residuals = MeasuredWith(plan, table, bits);
-    const MeanColumns columns = ColumnsOf(plan, IndexResiduals(plan, residuals), {0, 1});
-    for (size_t k = 0; k < 3; ++k) {
-      const double z = (columns.sums[k] - true_sums[k]) / columns.sum_std_devs[k];
-      sum_z[k] += z;
-      square_z[k] += z * z;
-      sums_covered[k] += std::abs(z) <= kQuantile ? 1 : 0;
-      // An unbounded interval holds every number.
-      const double mean = true_sums[k] / true_counts[k];
-      const bool is_unknown = std::isnan(columns.means[k]);
-      means_unknown[k] += is_unknown ? 1 : 0;
-      means_covered[k] +=
-          is_unknown || (columns.mean_lower[k] <= mean && mean <= columns.mean_upper[k]) ? 1 : 0;
-    }
+    coverage.Add(ColumnsOf(plan, IndexResiduals(plan, residuals), {0, 1}));
   }
-  for (size_t k = 0; k < 3; ++k) {
-    EXPECT_LT(std::abs(sum_z[k]), 3.9 * std::sqrt(kNumReleases)) << k;
-    EXPECT_LT(std::abs(square_z[k] / kNumReleases - 1), 3.9 * std::sqrt(2.0 / kNumReleases)) << k;
-    EXPECT_GT(std::abs(square_z[k] / 0.81 / kNumReleases - 1), 3.9 * std::sqrt(2.0 / kNumReleases));
-    EXPECT_TRUE(Fits(sums_covered[k], kNumReleases, 0.95)) << k << ": " << sums_covered[k];
-  }
-  EXPECT_TRUE(Fits(means_covered[0], kNumReleases, 0.95)) << means_covered[0];
-  EXPECT_TRUE(Fits(means_covered[2], kNumReleases, 0.95)) << means_covered[2];
-  EXPECT_FALSE(Fits(means_covered[0], kNumReleases, 0.92)) << "and no other";
-  EXPECT_EQ(means_unknown[0], 0);
-  // Fieller's set is unbounded more often than its complement misses: at least the confidence.
-  EXPECT_GE(means_covered[1], 0.94 * kNumReleases);
-  EXPECT_GT(means_unknown[1], kNumReleases / 10);
+  ExpectCentredAndCovered(coverage);
 }
 
 constexpr Interval kAnywhere{-std::numeric_limits<double>::infinity(),

@@ -9,6 +9,7 @@
 #include "residua/select/select_after.h"
 #include "tests/fixtures/folder_test.h"
 #include "tests/means/dense_fit.h"
+#include "tests/means/mean_coverage.h"
 #include "tests/oracle/deterministic_bits.h"
 
 namespace residua {
@@ -119,15 +120,10 @@ TEST_F(CombineMeansTest, RepeatedCombinationsAreCentredAndCovered) {
   std::vector<Row> rows;
   std::mt19937_64 random(8);
   const std::vector<int> num_rows = {3000, 4, 60};
-  std::vector<double> true_counts(3), true_sums(3);
   for (size_t cell = 0; cell < 3; ++cell) {
     for (int k = 0; k < num_rows[cell]; ++k) {
       const int64_t code = k % 9 == 0 ? -1 : static_cast<int64_t>(random() % 200);
       rows.push_back({static_cast<int64_t>(cell), code});
-      const auto number = NumberOf(*MeanOf(domain[1]), code);
-      if (!number) continue;
-      ++true_counts[cell];
-      true_sums[cell] += *number;
     }
   }
   const EncodedTable table = Encoded(domain, rows);
@@ -141,38 +137,15 @@ TEST_F(CombineMeansTest, RepeatedCombinationsAreCentredAndCovered) {
     plan.after.clear();
     return plan;
   }();
-  std::vector<double> sum_z(3), square_z(3);
-  std::vector<int> sums_covered(3), means_covered(3), unknown(3);
+  MeanCoverage coverage(domain, rows);
   for (int r = 0; r < kNumReleases; ++r) {
     const auto first = Released(first_plan, table, bits);
     const auto second = Released(second_alone, table, bits);
     const CombinedRelease both = Combine(std::vector{first, second});
-    const MeanColumns columns = both.release->MeanTables(std::vector<AttributeSet>{{0, 1}},
-                                                         AnswerKind::kPlanned, kQuantile)[0];
-    for (size_t k = 0; k < 3; ++k) {
-      const double z = (columns.sums[k] - true_sums[k]) / columns.sum_std_devs[k];
-      sum_z[k] += z;
-      square_z[k] += z * z;
-      sums_covered[k] += std::abs(z) <= kQuantile ? 1 : 0;
-      const double mean = true_sums[k] / true_counts[k];
-      const bool is_unknown = std::isnan(columns.means[k]);
-      unknown[k] += is_unknown ? 1 : 0;
-      means_covered[k] +=
-          is_unknown || (columns.mean_lower[k] <= mean && mean <= columns.mean_upper[k]) ? 1 : 0;
-    }
+    coverage.Add(both.release->MeanTables(std::vector<AttributeSet>{{0, 1}}, AnswerKind::kPlanned,
+                                          kQuantile)[0]);
   }
-  for (size_t k = 0; k < 3; ++k) {
-    EXPECT_LT(std::abs(sum_z[k]), 3.9 * std::sqrt(kNumReleases)) << k;
-    EXPECT_LT(std::abs(square_z[k] / kNumReleases - 1), 3.9 * std::sqrt(2.0 / kNumReleases)) << k;
-    EXPECT_GT(std::abs(square_z[k] / 0.81 / kNumReleases - 1), 3.9 * std::sqrt(2.0 / kNumReleases));
-    EXPECT_TRUE(Fits(sums_covered[k], kNumReleases, 0.95)) << k << ": " << sums_covered[k];
-  }
-  EXPECT_TRUE(Fits(means_covered[0], kNumReleases, 0.95)) << means_covered[0];
-  EXPECT_FALSE(Fits(means_covered[0], kNumReleases, 0.92)) << "and no other";
-  EXPECT_EQ(unknown[0], 0);
-  EXPECT_GE(means_covered[1], 0.94 * kNumReleases);
-  EXPECT_GT(unknown[1], kNumReleases / 10) << "too few rows";
-  EXPECT_TRUE(Fits(means_covered[2], kNumReleases, 0.95)) << means_covered[2];
+  ExpectCentredAndCovered(coverage);
 }
 
 }  // namespace

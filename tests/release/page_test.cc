@@ -6,12 +6,9 @@
 
 #include "residua/base/error.h"
 #include "residua/files/file.h"
-#include "residua/files/measurement_file.h"
-#include "residua/measure/measure.h"
 #include "residua/release/page_template.h"
-#include "residua/select/select.h"
-#include "residua/text/domain_text.h"
 #include "tests/fixtures/folder_test.h"
+#include "tests/release/small_measurement.h"
 
 namespace residua {
 namespace {
@@ -20,22 +17,7 @@ class PageTest : public FolderTest {
  protected:
   PageTest() {
     // As earlier versions wrote plans: with where the data is.
-    const PlanFile plan{Select({ParseDomain("40:prefix,30,20"),
-                                {{{MarginalRule::Kind::kUpTo, 3}}, {}},
-                                {},
-                                BudgetFromPcost(ParseRational("1", "pcost")),
-                                {}}),
-                        {"secret/people.csv", "", "", ""}};
-    std::vector<CodeColumn> columns;
-    for (const Attribute& attribute : plan.plan.domain.attributes()) {
-      CodeColumn column = EmptyCodeColumn(attribute);
-      std::visit([](auto& codes) { codes = {0, 1, 1}; }, column);
-      columns.push_back(std::move(column));
-    }
-    MeasurementWriter writer("m.parquet", plan);
-    Measure(plan.plan, EncodedTable(plan.plan.domain, std::move(columns)), {},
-            [&](NoisyResidual&& residual) { writer.Write(residual); });
-    writer.Finish();
+    WriteSmallMeasurement("m.parquet", "40:prefix,30,20", 3, {"secret/people.csv", "", "", ""});
   }
 
   static nlohmann::json FactsOf(const std::string& html) {

@@ -7,36 +7,16 @@
 
 #include "residua/base/error.h"
 #include "residua/files/file.h"
-#include "residua/files/measurement_file.h"
-#include "residua/measure/measure.h"
 #include "residua/release/answer_questions.h"
-#include "residua/select/select.h"
-#include "residua/text/domain_text.h"
 #include "tests/fixtures/folder_test.h"
+#include "tests/release/small_measurement.h"
 
 namespace residua {
 namespace {
 
 class ReleaseTest : public FolderTest {
  protected:
-  ReleaseTest() {
-    const PlanFile plan{Select({ParseDomain("4,3,2"),
-                                {{{MarginalRule::Kind::kUpTo, 2}}, {}},
-                                {},
-                                BudgetFromPcost(ParseRational("1", "pcost")),
-                                {}}),
-                        {}};
-    std::vector<CodeColumn> columns;
-    for (const Attribute& attribute : plan.plan.domain.attributes()) {
-      CodeColumn column = EmptyCodeColumn(attribute);
-      std::visit([](auto& codes) { codes = {0, 1, 1}; }, column);
-      columns.push_back(std::move(column));
-    }
-    MeasurementWriter writer("m.parquet", plan);
-    Measure(plan.plan, EncodedTable(plan.plan.domain, std::move(columns)), {},
-            [&](NoisyResidual&& residual) { writer.Write(residual); });
-    writer.Finish();
-  }
+  ReleaseTest() { WriteSmallMeasurement("m.parquet", "4,3,2", 2); }
 };
 
 TEST_F(ReleaseTest, SavedInThePlansOrder) {

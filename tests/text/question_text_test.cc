@@ -111,7 +111,8 @@ part = "hour"
             "'month': '2013-01-15' begins or ends within a month, and each month is counted as a "
             "whole; write it like 2013-01");
   EXPECT_EQ(message("month=2014"),
-            "'month' has no value '2014'; its values are 2013-01 to 2013-12");
+            "'month' has no value '2014'; its values are 2013-01 to 2013-12, and null for missing "
+            "values");
   EXPECT_EQ(message("weekday=monday"),
             "'weekday' has no value 'monday'; its values are Monday, Tuesday, Wednesday, Thursday, "
             "Friday, Saturday, Sunday");

@@ -57,11 +57,8 @@ function panelsOf(table: ShownTable): number {
   return table.axes[1 - runningAxis(table)]?.labels.length ?? 0;
 }
 
-function bars(table: ShownTable, look: Look): Plot.PlotOptions {
-  const axis = table.axes[0] as Axis;
-  const y = (row: Row): number => row.places[0] ?? 0;
-  const reliable = table.rows.filter((row) => !row.unreliable);
-  const unreliable = table.rows.filter((row) => row.unreliable);
+// One line per label, one below the other, and estimates to the right.
+function lines(axis: Axis, look: Look): Plot.PlotOptions & { x: Plot.ScaleOptions } {
   return {
     height: 66 + 24 * axis.labels.length,
     marginBottom: 40,
@@ -80,6 +77,16 @@ function bars(table: ShownTable, look: Look): Plot.PlotOptions {
       tickFormat: (k: number) => short(axis.labels[k] ?? ""),
       padding: 0.3,
     },
+  };
+}
+
+function bars(table: ShownTable, look: Look): Plot.PlotOptions {
+  const axis = table.axes[0] as Axis;
+  const y = (row: Row): number => row.places[0] ?? 0;
+  const reliable = table.rows.filter((row) => !row.unreliable);
+  const unreliable = table.rows.filter((row) => row.unreliable);
+  return {
+    ...lines(axis, look),
     marks: [
       Plot.ruleX([0], { stroke: kInk, strokeOpacity: 0.5 }),
       Plot.barX(reliable, {
@@ -139,25 +146,10 @@ function dots(table: ShownTable, look: Look): Plot.PlotOptions {
   const axis = table.axes[0] as Axis;
   const y = (row: Row): number => row.places[0] ?? 0;
   const known = table.rows.filter((row) => !isMissing(row));
+  const shared = lines(axis, look);
   return {
-    height: 66 + 24 * axis.labels.length,
-    marginBottom: 40,
-    marginLeft: marginFor(axis.labels),
-    marginRight: 24,
-    x: {
-      label: look.estimate,
-      labelOffset: 38,
-      grid: true,
-      domain: meanDomain(table) ?? [0, 1],
-      tickFormat: (v: number) => look.numbers.digits(v, 4),
-    },
-    y: {
-      type: "band",
-      domain: axis.labels.map((_, k) => k),
-      label: null,
-      tickFormat: (k: number) => short(axis.labels[k] ?? ""),
-      padding: 0.3,
-    },
+    ...shared,
+    x: { ...shared.x, domain: meanDomain(table) ?? [0, 1] },
     marks: [
       Plot.ruleY(known, {
         x1: "ci_lower",

@@ -50,7 +50,7 @@ export const en = {
     paragraphs.push(
       privacy.identifier === ""
         ? "The tables count rows of the data. If a person can have several rows, each is counted."
-        : `The tables count rows of the data. For each ${identifier}, at most ${rows} counted, chosen at random, and rows without a ${identifier} were left out. So the counts are below those of all rows.`,
+        : `The tables count rows of the data. For each ${identifier}, at most ${rows} counted, chosen at random, and rows without one were left out. So the counts can be below those of all rows.`,
     );
     return paragraphs;
   },

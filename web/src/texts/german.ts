@@ -49,7 +49,7 @@ export const de: typeof en = {
     paragraphs.push(
       privacy.identifier === ""
         ? "Die Tabellen zählen Zeilen der Daten. Hat eine Person mehrere Zeilen, so zählt jede."
-        : `Die Tabellen zählen Zeilen der Daten. Für jeden Wert von ${identifier} wurde ${rows} gezählt, zufällig ausgewählt; Zeilen ohne ${identifier} wurden weggelassen. Die Anzahlen liegen deshalb unter denen aller Zeilen.`,
+        : `Die Tabellen zählen Zeilen der Daten. Für jeden Wert von ${identifier} wurde ${rows} gezählt, zufällig ausgewählt; Zeilen ohne ${identifier} wurden weggelassen. Die Anzahlen können deshalb unter denen aller Zeilen liegen.`,
     );
     return paragraphs;
   },
