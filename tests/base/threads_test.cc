@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdlib>
 #include <numeric>
 #include <vector>
 
@@ -46,6 +47,29 @@ TEST(Threads, EachThreadHasItsOwnValue) {
 TEST(Threads, WithoutThreadsThereIsOne) { EXPECT_EQ(Threads(4).count(), 1); }
 #else
 TEST(Threads, AsManyAsAreAskedFor) { EXPECT_EQ(Threads(4).count(), 4); }
+
+#if defined(__SANITIZE_THREAD__)
+// Nothing that ThreadSanitizer is told about oneTBB (tests/tsan.supp) hides a race of our own.
+TEST(ThreadsDeathTest, ARaceInParallelWorkIsReported) {
+  if (Threads(0).count() < 2) GTEST_SKIP() << "one processor has no second thread";
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  const auto race = [] {
+    int shared = 0;
+    std::atomic<int> num_inside = 0;
+    Threads(2).Run([&] {
+      ParallelFor(0, 2, [&](int) {
+        // Relaxed, so that it puts nothing in order: both are inside at once.
+        num_inside.fetch_add(1, std::memory_order_relaxed);
+        while (num_inside.load(std::memory_order_relaxed) < 2) {
+        }
+        ++shared;
+      });
+    });
+    std::exit(shared > 2 ? 1 : 0);
+  };
+  EXPECT_DEATH(race(), "data race.*threads_test");
+}
+#endif
 #endif
 
 }  // namespace
