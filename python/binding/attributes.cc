@@ -1,5 +1,7 @@
 #include "python/binding/attributes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <vector>

@@ -163,6 +163,10 @@ Words internal::MakeWords(fmt::string_view format, fmt::format_args arguments) {
   return WordsFromMarks(fmt::vformat(format, arguments));
 }
 
+void internal::FailCheck(std::string_view condition, std::string_view file, int line) {
+  Fail(ErrorKind::kBroken, "internal check failed: {} ({}:{})", condition, file, line);
+}
+
 }  // namespace residua
 
 fmt::format_context::iterator fmt::formatter<residua::Phrase>::format(

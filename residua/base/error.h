@@ -1,6 +1,6 @@
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <functional>
 #include <initializer_list>
@@ -116,6 +116,7 @@ decltype(auto) SafeArgument(const Argument& argument) {
 
 Error MakeError(ErrorKind kind, fmt::string_view format, fmt::format_args arguments);
 Words MakeWords(fmt::string_view format, fmt::format_args arguments);
+[[noreturn]] void FailCheck(std::string_view condition, std::string_view file, int line);
 
 }  // namespace internal
 
@@ -163,12 +164,9 @@ auto AtPlace(std::string_view place, const Work& work) {
 
 // A broken invariant is a bug in residua, and is checked in release builds: a wrong release is
 // worse than none.
-#define RESIDUA_CHECK(condition)                                                          \
-  do {                                                                                    \
-    if (!(condition)) {                                                                   \
-      ::residua::Fail(::residua::ErrorKind::kBroken, "internal check failed: {} ({}:{})", \
-                      #condition, __FILE__, __LINE__);                                    \
-    }                                                                                     \
+#define RESIDUA_CHECK(condition)                                                      \
+  do {                                                                                \
+    if (!(condition)) ::residua::internal::FailCheck(#condition, __FILE__, __LINE__); \
   } while (false)
 
 }  // namespace residua

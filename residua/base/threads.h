@@ -1,15 +1,8 @@
 #pragma once
 
 #if !defined(RESIDUA_SERIAL)
-#include <tbb/blocked_range.h>
-#include <tbb/enumerable_thread_specific.h>
-#include <tbb/info.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
-#endif
-
-#if defined(__SANITIZE_THREAD__)
-#include <sanitizer/tsan_interface.h>
+#include <cstdint>
+#include <memory>
 #endif
 
 namespace residua {
@@ -50,83 +43,82 @@ class Threads {
 
 #else
 
-// What comes before a piece of parallel work happens before all its parts, and the parts happen
-// before what comes after. ThreadSanitizer cannot see this inside oneTBB's library, so it is told
-// here.
-class ForkAndJoin {
+namespace internal {
+
+// Calls run(body, first, last) for each block of first <= k < last. oneTBB's templates take a second
+// to read and more for each body: they are compiled once, in threads.cc.
+void ForStretches(int64_t first, int64_t last, const void* body,
+                  void (*run)(const void* body, int64_t first, int64_t last));
+
+// Something for each thread that asks for its own; nothing at first.
+class OwnValues {
  public:
-  ForkAndJoin() { Release(&fork_); }
-  ~ForkAndJoin() { Acquire(&join_); }
-  ForkAndJoin(const ForkAndJoin&) = delete;
-  ForkAndJoin& operator=(const ForkAndJoin&) = delete;
+  OwnValues();
+  ~OwnValues();
+  OwnValues(const OwnValues&) = delete;
+  OwnValues& operator=(const OwnValues&) = delete;
 
-  // Lives as long as a part runs.
-  class Part {
-   public:
-    explicit Part(ForkAndJoin& whole) : whole_(whole) { Acquire(&whole_.fork_); }
-    ~Part() { Release(&whole_.join_); }
-    Part(const Part&) = delete;
-    Part& operator=(const Part&) = delete;
-
-   private:
-    ForkAndJoin& whole_;
-  };
+  std::shared_ptr<void>& Own();
 
  private:
-#if defined(__SANITIZE_THREAD__)
-  static void Release(char* what) { __tsan_release(what); }
-  static void Acquire(char* what) { __tsan_acquire(what); }
-#else
-  static void Release(char*) {}
-  static void Acquire(char*) {}
-#endif
-  char fork_ = 0;
-  char join_ = 0;
+  struct Values;
+  std::unique_ptr<Values> values_;
 };
 
-// Calls body(k) for every k with first <= k < last, on the threads of the caller.
-template <typename Index, typename Body>
-void ParallelFor(Index first, Index last, const Body& body) {
-  ForkAndJoin whole;
-  tbb::parallel_for(first, last, [&](Index k) {
-    const ForkAndJoin::Part part(whole);
-    body(k);
-  });
-}
+}  // namespace internal
 
-// The same in blocks: calls body(first, last) for each block.
+// Calls body(first, last) for each block of first <= k < last, on the threads of the caller.
 template <typename Index, typename Body>
 void ParallelForStretches(Index first, Index last, const Body& body) {
-  ForkAndJoin whole;
-  tbb::parallel_for(tbb::blocked_range<Index>(first, last),
-                    [&](const tbb::blocked_range<Index>& stretch) {
-                      const ForkAndJoin::Part part(whole);
-                      body(stretch.begin(), stretch.end());
-                    });
+  internal::ForStretches(static_cast<int64_t>(first), static_cast<int64_t>(last), &body,
+                         [](const void* any, int64_t begin, int64_t end) {
+                           (*static_cast<const Body*>(any))(static_cast<Index>(begin),
+                                                            static_cast<Index>(end));
+                         });
+}
+
+// The same one by one: calls body(k) for every k.
+template <typename Index, typename Body>
+void ParallelFor(Index first, Index last, const Body& body) {
+  ParallelForStretches(first, last, [&](Index begin, Index end) {
+    for (Index k = begin; k < end; ++k) body(k);
+  });
 }
 
 // A value for each thread that asks for its own.
 template <typename Value>
-using PerThread = tbb::enumerable_thread_specific<Value>;
+class PerThread {
+ public:
+  Value& local() {
+    std::shared_ptr<void>& own = values_.Own();
+    if (own == nullptr) own = std::make_shared<Value>();
+    return *static_cast<Value*>(own.get());
+  }
+
+ private:
+  internal::OwnValues values_;
+};
 
 // The number of threads for parallel work; 0 is one per processor.
 class Threads {
  public:
-  explicit Threads(int count) : arena_(count > 0 ? count : tbb::info::default_concurrency()) {}
+  explicit Threads(int count);
+  ~Threads();
+  Threads(const Threads&) = delete;
+  Threads& operator=(const Threads&) = delete;
 
-  int count() const { return arena_.max_concurrency(); }
+  int count() const;
 
   template <typename Work>
   void Run(const Work& work) {
-    ForkAndJoin whole;
-    arena_.execute([&] {
-      const ForkAndJoin::Part part(whole);
-      work();
-    });
+    RunAny(&work, [](const void* any) { (*static_cast<const Work*>(any))(); });
   }
 
  private:
-  tbb::task_arena arena_;
+  void RunAny(const void* work, void (*run)(const void* work));
+
+  struct Arena;
+  std::unique_ptr<Arena> arena_;
 };
 
 #endif

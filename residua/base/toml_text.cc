@@ -1,6 +1,6 @@
 #include "residua/base/toml_text.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,6 +1,5 @@
 #include "residua/basis/orthogonal_factors.h"
 
-#include <Eigen/Eigenvalues>
 #include <cmath>
 
 #include "residua/basis/dense_products.h"
@@ -9,15 +8,6 @@ namespace residua {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-
-SymmetricEigen EigenOf(const MatrixXd& symmetric) {
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(symmetric);
-  return {solver.eigenvalues(), solver.eigenvectors()};
-}
-
-VectorXd EigenvaluesOf(const MatrixXd& symmetric) {
-  return Eigen::SelfAdjointEigenSolver<MatrixXd>(symmetric, Eigen::EigenvaluesOnly).eigenvalues();
-}
 
 MatrixXd LowerFactorOf(const MatrixXd& square) {
   const Eigen::HouseholderQR<MatrixXd> qr(square.transpose());

@@ -8,15 +8,6 @@ namespace residua {
 // The orthogonal factorisations that several files need, compiled once: Eigen takes five seconds to
 // compile each.
 
-// `symmetric` = vectors diag(values) vectors^T, the values in rising order. Only the lower triangle
-// is read.
-struct SymmetricEigen {
-  Eigen::VectorXd values;
-  Eigen::MatrixXd vectors;
-};
-SymmetricEigen EigenOf(const Eigen::MatrixXd& symmetric);
-Eigen::VectorXd EigenvaluesOf(const Eigen::MatrixXd& symmetric);
-
 // The lower triangular L with `square` = L Q, Q orthogonal.
 Eigen::MatrixXd LowerFactorOf(const Eigen::MatrixXd& square);
 

@@ -11,6 +11,7 @@
 #include "residua/basis/accelerator.h"
 #include "residua/basis/dense_products.h"
 #include "residua/basis/orthogonal_factors.h"
+#include "residua/basis/symmetric_eigen.h"
 #include "residua/basis/triangular_factors.h"
 
 namespace residua {

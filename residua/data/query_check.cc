@@ -1,6 +1,6 @@
 #include "residua/data/query_check.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

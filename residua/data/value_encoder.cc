@@ -1,6 +1,6 @@
 #include "residua/data/value_encoder.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <utility>

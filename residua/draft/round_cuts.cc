@@ -1,6 +1,6 @@
 #include "residua/draft/round_cuts.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

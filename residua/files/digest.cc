@@ -1,6 +1,6 @@
 #include "residua/files/digest.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <openssl/evp.h>
 
 #include "residua/base/error.h"

@@ -9,7 +9,7 @@
 #include "residua/base/error.h"
 #include "residua/base/shown_text.h"
 #include "residua/base/version.h"
-#include "residua/basis/query_matrix.h"
+#include "residua/basis/query_limits.h"
 #include "residua/files/attribute_json.h"
 #include "residua/files/digest.h"
 #include "residua/files/file.h"

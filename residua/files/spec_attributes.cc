@@ -5,7 +5,7 @@
 #include "residua/base/enum_texts.h"
 #include "residua/base/error.h"
 #include "residua/base/number_text.h"
-#include "residua/basis/query_matrix.h"
+#include "residua/basis/query_limits.h"
 #include "residua/files/matrix_file.h"
 #include "residua/files/spec.h"
 #include "residua/files/toml_reader.h"

@@ -1,6 +1,6 @@
 #include "residua/files/table_names.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cctype>

@@ -1,6 +1,6 @@
 #include "residua/model/attribute.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

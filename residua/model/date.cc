@@ -1,6 +1,6 @@
 #include "residua/model/date.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #include "residua/model/mean_encoding.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

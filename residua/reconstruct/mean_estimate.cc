@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "residua/base/error.h"
+#include "residua/reconstruct/table_answers.h"
 
 namespace residua {
 namespace {

@@ -8,9 +8,11 @@
 #include "residua/model/mean_encoding.h"
 #include "residua/reconstruct/estimate.h"
 #include "residua/reconstruct/product_query.h"
-#include "residua/reconstruct/table_answers.h"
+#include "residua/reconstruct/residual_index.h"
 
 namespace residua {
+
+struct AxisAnswers;  // reconstruct/table_answers.h
 
 // The mean of some rows' numbers: the ratio of their sum to their count, two estimates that share
 // noise. `variance` is that of the ratio by the delta method: that of (sum - ratio count) / count,

@@ -10,6 +10,7 @@
 
 #include "residua/base/threads.h"
 #include "residua/reconstruct/estimate.h"
+#include "residua/reconstruct/table_answers.h"
 #include "residua/reconstruct/table_reconstruction.h"
 #include "residua/select/plan_errors.h"
 

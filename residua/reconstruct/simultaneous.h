@@ -2,9 +2,12 @@
 
 #include <span>
 
-#include "residua/reconstruct/table_answers.h"
+#include "residua/model/attribute_set.h"
+#include "residua/select/plan.h"
 
 namespace residua {
+
+struct AxisAnswers;  // reconstruct/table_answers.h
 
 // What holds the true value with the stated confidence: each interval for itself, all intervals of
 // a table at once, or those of all tables of the release.

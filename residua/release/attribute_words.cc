@@ -1,6 +1,6 @@
 #include "residua/release/attribute_words.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <vector>
 

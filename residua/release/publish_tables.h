@@ -8,12 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "residua/basis/query_matrix.h"
 #include "residua/files/table_files.h"
 #include "residua/reconstruct/answer_kind.h"
 #include "residua/reconstruct/simultaneous.h"
 
 namespace residua {
+
+class QueryMatrix;  // basis/query_matrix.h
 
 // Which tables to make of a measurement file, and how.
 struct TablesRequest {

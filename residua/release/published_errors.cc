@@ -1,6 +1,6 @@
 #include "residua/release/published_errors.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <functional>

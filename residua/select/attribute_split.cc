@@ -8,6 +8,7 @@
 
 #include "residua/basis/dense_products.h"
 #include "residua/basis/orthogonal_factors.h"
+#include "residua/basis/symmetric_eigen.h"
 
 namespace residua {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "residua/basis/dense_products.h"
-#include "residua/basis/orthogonal_factors.h"
 #include "residua/basis/query_matrix.h"
+#include "residua/basis/symmetric_eigen.h"
 #include "residua/model/answer_weights.h"
 #include "residua/model/symmetry.h"
 #include "residua/select/objective_rows.h"

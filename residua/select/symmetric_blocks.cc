@@ -10,7 +10,7 @@
 #include "residua/base/error.h"
 #include "residua/base/portable_math.h"
 #include "residua/basis/dense_products.h"
-#include "residua/basis/orthogonal_factors.h"
+#include "residua/basis/symmetric_eigen.h"
 #include "residua/model/closure.h"
 
 namespace residua {

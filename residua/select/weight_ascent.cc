@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "residua/basis/dense_products.h"
-#include "residua/basis/orthogonal_factors.h"
+#include "residua/basis/symmetric_eigen.h"
 
 namespace residua {
 namespace {

@@ -1,5 +1,6 @@
 #include "residua/base/error.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace residua {

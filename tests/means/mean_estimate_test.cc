@@ -7,6 +7,7 @@
 #include "residua/reconstruct/mean_estimate.h"
 #include "residua/reconstruct/query_answer.h"
 #include "residua/reconstruct/simultaneous.h"
+#include "residua/reconstruct/table_answers.h"
 #include "residua/select/mean_errors.h"
 #include "residua/select/select.h"
 #include "residua/text/question_text.h"

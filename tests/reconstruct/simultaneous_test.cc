@@ -7,6 +7,7 @@
 #include <random>
 
 #include "residua/reconstruct/estimate.h"
+#include "residua/reconstruct/table_answers.h"
 #include "residua/select/select.h"
 #include "residua/text/domain_text.h"
 #include "residua/text/workload_text.h"

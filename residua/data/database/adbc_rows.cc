@@ -1,7 +1,7 @@
 #include "residua/data/database/adbc_rows.h"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <atomic>
 #include <cerrno>

@@ -1,6 +1,6 @@
 #include "residua/data/database/postgres_cells.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "residua/data/database/sql_literal.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

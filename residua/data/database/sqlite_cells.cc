@@ -1,6 +1,6 @@
 #include "residua/data/database/sqlite_cells.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <utility>
 

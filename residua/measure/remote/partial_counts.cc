@@ -1,6 +1,6 @@
 #include "residua/measure/remote/partial_counts.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <bit>
