@@ -151,7 +151,8 @@ void StrategySolver::Factor() {
 // Under kMax, eta must not move with the weights, or the dual would not be one function; where it
 // is negative it must not spoil definiteness.
 double StrategySolver::Eta(double trade_off) const {
-  return std::max(PortableExpm1(trade_off) / first_height_,
+  const bool given = goal_ == StrategyGoal::kMax && !weights_move_;
+  return std::max(PortableExpm1(trade_off) / (given ? height_ : first_height_),
                   kLeastDefiniteness / height_ - 1 / height_);
 }
 
@@ -219,7 +220,7 @@ double StrategySolver::EvaluateFast(double trade_off, Evaluation* at) const {
   if (goal_ == StrategyGoal::kMax) {
     at->variance =
         PrefixRoot(at->lambda, at->eta).Diagonal().reverse().cwiseQuotient(WeightWith(at->eta));
-    objective += at->variance.maxCoeff() - weight_.dot(at->variance);
+    if (weights_move_) objective += at->variance.maxCoeff() - weight_.dot(at->variance);
   }
   at->upper_bound = objective * at->diagonal.maxCoeff();
   return at->trace;
@@ -311,8 +312,10 @@ double StrategySolver::Evaluate(double trade_off, Evaluation* at) const {
                               : at->inverse);
     if (space_->is_quotient()) at->variance.head(sizes.size()) += left_over_variance;
     at->variance = at->variance.cwiseMax(kLeastVariance * at->variance.maxCoeff());
-    objective +=
-        at->variance.cwiseProduct(space_->importance).maxCoeff() - weight_.dot(at->variance);
+    if (weights_move_) {
+      objective +=
+          at->variance.cwiseProduct(space_->importance).maxCoeff() - weight_.dot(at->variance);
+    }
   }
   at->upper_bound = objective * at->diagonal.maxCoeff();
   return space_->is_quotient() ? at->lambda.cwiseProduct(sizes).dot(at->diagonal)
@@ -321,16 +324,41 @@ double StrategySolver::Evaluate(double trade_off, Evaluation* at) const {
 
 Strategy StrategySolver::Solve(double trade_off, double tolerance, int max_iterations,
                                bool with_gram) {
-  const Index num_cells = log_lambda_.size();
-  const bool max = goal_ == StrategyGoal::kMax;
+  weights_move_ = goal_ == StrategyGoal::kMax;
   if (const auto known = solved_.find(trade_off); known != solved_.end()) {
     log_lambda_ = known->second.log_lambda;
     log_weight_ = known->second.log_weight;
-  } else if (max) {
+  } else if (weights_move_) {
     const double widest =
         std::max(kWidestStart, PortableLog(static_cast<double>(log_weight_.size())));
     log_weight_ = log_weight_.cwiseMax(log_weight_.maxCoeff() - widest);
   }
+  const Strategy strategy = Iterate(trade_off, tolerance, max_iterations, with_gram);
+  if (weights_move_) solved_[trade_off] = {log_lambda_, log_weight_};
+  return strategy;
+}
+
+void StrategySolver::WeighAnswers(const VectorXd& answer_weight) {
+  weights_move_ = false;
+  const VectorXd& copies = space_->copies_of_answer;
+  const VectorXd alike =
+      space_->is_quotient()
+          ? VectorXd(copies / copies.sum())
+          : VectorXd::Constant(answer_weight.size(), 1 / static_cast<double>(answer_weight.size()));
+  weight_ = ((1 - kSharedWeight) * answer_weight + kSharedWeight * alike)
+                .cwiseProduct(space_->importance);
+  Factor();
+}
+
+Strategy StrategySolver::SolveWeighed(double trade_off, double tolerance, int max_iterations,
+                                      bool with_gram) {
+  return Iterate(trade_off, tolerance, max_iterations, with_gram);
+}
+
+Strategy StrategySolver::Iterate(double trade_off, double tolerance, int max_iterations,
+                                 bool with_gram) {
+  const Index num_cells = log_lambda_.size();
+  const bool max = goal_ == StrategyGoal::kMax;
   Accelerator accelerator;
   Evaluation at;
   Evaluation best;
@@ -340,17 +368,20 @@ Strategy StrategySolver::Solve(double trade_off, double tolerance, int max_itera
   int iteration = 1;
   for (;; ++iteration) {
     CheckNotStopped(stop_);
-    if (max) {
+    if (weights_move_) {
       SpreadWeight();
       Factor();
     }
     const double mean = Evaluate(trade_off, &at);
-    VectorXd point(num_cells + log_weight_.size());
-    point << log_lambda_, log_weight_;
+    VectorXd point = log_lambda_;
+    if (weights_move_) {
+      point.resize(num_cells + log_weight_.size());
+      point << log_lambda_, log_weight_;
+    }
     VectorXd step(point.size());
     // Where the basis is orthogonal, a cell that no query sees beside the total costs nothing.
     step.head(num_cells) = (at.diagonal / mean).array().max(PortableExp(kLeastLogMultiplier)).log();
-    if (max) {
+    if (weights_move_) {
       step.tail(log_weight_.size()) =
           (at.variance.cwiseProduct(space_->importance) / weight_.dot(at.variance)).array().log();
     }
@@ -365,17 +396,16 @@ Strategy StrategySolver::Solve(double trade_off, double tolerance, int max_itera
     const VectorXd next = accelerator.Next(point, step, at.lower_bound);
     log_lambda_ = next.head(num_cells);
     log_lambda_ = (log_lambda_.array() - log_lambda_.maxCoeff()).max(kLeastLogMultiplier);
-    if (max) {
+    if (weights_move_) {
       log_weight_ = next.tail(log_weight_.size());
       log_weight_ = (log_weight_.array() - log_weight_.maxCoeff()).max(kLeastLogMultiplier);
     }
   }
   log_lambda_ = best_point.head(num_cells);
-  if (max) {
+  if (weights_move_) {
     log_weight_ = best_point.tail(log_weight_.size());
     weight_ = best_weight;
     Factor();
-    solved_[trade_off] = {log_lambda_, log_weight_};
   }
   // Normalised so that the largest diagonal entry of X is 1.
   const double largest = best.diagonal.maxCoeff();

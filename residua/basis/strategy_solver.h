@@ -63,6 +63,13 @@ class StrategySolver {
   // Without `with_gram`, `gram` is left empty: nothing else of a fast solution is dense.
   Strategy Solve(double trade_off, double tolerance, int max_iterations, bool with_gram = true);
 
+  // Of kMax: from here on the goal of SolveWeighed is the mean by these weights of the answers, of
+  // sum 1, of their importance times variance. In a quotient they are those of all copies.
+  void WeighAnswers(const Eigen::VectorXd& answer_weight);
+  // As Solve, with V at these weights, and from the multipliers of the last solution.
+  Strategy SolveWeighed(double trade_off, double tolerance, int max_iterations,
+                        bool with_gram = true);
+
   // Whether a step takes milliseconds for thousands of cells.
   bool is_fast() const { return is_fast_; }
 
@@ -74,13 +81,14 @@ class StrategySolver {
   Eigen::VectorXd multipliers() const;
   // Of the queries, at the last solution: which of them bind. In a quotient, of all copies.
   const Eigen::VectorXd& query_weights() const { return weight_; }
-  // Where is_fast(): 1^T V^-1 1, and the root of diag(lambda)^1/2 V diag(lambda)^1/2.
+  // 1^T V^-1 1 at the last weights; where is_fast(), the root of diag(lambda)^1/2 V diag(lambda)^1/2.
   double height() const { return height_; }
   BidiagonalRoot RootOfCells(const Eigen::VectorXd& lambda) const { return CellRoot(lambda, 0); }
 
  private:
   struct Evaluation;
 
+  Strategy Iterate(double trade_off, double tolerance, int max_iterations, bool with_gram);
   void SpreadWeight();
   void Factor();
   double Eta(double trade_off) const;
@@ -100,6 +108,7 @@ class StrategySolver {
   StrategyGoal goal_;
   std::stop_token stop_;
   bool is_fast_ = false;
+  bool weights_move_ = false;   // to the largest variance
   Eigen::MatrixXd embedding_;   // coordinates in use -> those of the space; empty is the identity
   Eigen::MatrixXd projection_;  // the other way; empty is the identity
   Eigen::MatrixXd columns_;     // of each cell, in the coordinates in use; empty is the identity

@@ -4,17 +4,13 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <memory>
 #include <optional>
 
-#include "residua/base/error.h"
 #include "residua/base/portable_math.h"
-#include "residua/basis/convolution/convolution_fit.h"
-#include "residua/basis/convolution/convolution_matrix.h"
-#include "residua/basis/integer_basis.h"
 #include "residua/basis/strategy_solver.h"
-#include "residua/basis/tree_solver.h"
 #include "residua/model/closure.h"
+#include "residua/select/basis_type.h"
+#include "residua/select/solvers/answer_dual.h"
 #include "residua/select/solvers/variance_matrix.h"
 
 namespace residua {
@@ -27,226 +23,48 @@ constexpr int kSearchIterations = 60;
 // The final strategy.
 constexpr double kFinalTolerance = 1e-6;
 constexpr int kFinalIterations = 200;
-// Above this many cells a dense step takes a second: the last digits are not worth a minute.
-constexpr int64_t kLargeAttribute = 400;
+// The same of large attributes, and where a search follows.
 constexpr double kLargeTolerance = 2e-5;
 constexpr int kLargeIterations = 20;
 // Bracket of the trade-off u: beyond, privacy costs differ from their limits by less than 1e-3.
 constexpr double kLeastTradeOff = -12;
 constexpr double kMostTradeOff = 12;
-// The same for the largest variance, in steps of 1/16, and where its search starts. The loss of
-// many attributes is steep: steps of 1/4 lost 0.6 % on the sizes of Adult.
+// The same for the largest variance, in steps of 1/16. The loss of many attributes is steep: steps
+// of 1/4 lost 0.6 % on the sizes of Adult.
 constexpr double kMaxStep = 1.0 / 16;
 constexpr int kLeastMaxStep = -32;
 constexpr int kMostMaxStep = 160;
-constexpr double kFirstMaxTradeOff = 1.5;
 // How much log(c / (1 - c)) moves with u, roughly, before a secant is known.
 constexpr double kFirstSlope = 0.35;
 // An error of this size in log(c / (1 - c)) changes the loss by less than 1e-5 of it.
 constexpr double kBalanced = 0.01;
 constexpr int kSearchRounds = 8;
-// Attributes start from one of a quarter of their cells, down to this many.
-constexpr int64_t kCoarsest = 64;
-// Classes with the same queries have bases of their own if that gains this much of the loss, where
-// there are no more types than this then.
+// Classes with the same queries have bases of their own if that gains this much of the loss.
 constexpr double kWorthSplitting = 1e-4;
-constexpr size_t kMostTypes = 24;
+// Weights of the whole problem are looked for where its variances have no more terms than this.
+// Beyond, bases whose variances are all nearly alike would cost minutes in the search for the noise.
+constexpr double kMostTerms = 1 << 15;
+// Rounds of that, how often the loss is computed, and when it stands still. They are taken where
+// they gain twice what losses may be wrong by.
+constexpr int kWeightRounds = 120;
+constexpr int kRoundsToLoss = 10;
+constexpr double kStandsStill = 5e-5;
+constexpr double kWorthWeighing = 2e-4;
+// Steps of a strategy in each round.
+constexpr int kStepsOfRound = 3;
+// No answer starts with less than this part of the largest weight, of few answers.
+constexpr double kLeastStart = 0.05;
+// How far the trade-off moves to where it should be, and the least e^u it may have.
+constexpr double kTradeOffStep = 0.5;
+constexpr double kLeastExponential = 0.01;
 // Scales of integer bases that are tried.
 constexpr int kLeastScaleBits = 6;
-constexpr int kMostScaleBits = 24;
 // Prefix sums and ranges come to 13, whatever their number of cells.
 constexpr int kLargeScaleBits = 12;
 // Of the 127 bits of a measured integer, 31 are left to the number of rows.
 constexpr int kBitsForBases = 96;
 
 double Logit(double share) { return PortableLog(share / (1 - share)); }
-
-// Runs `work` on the attribute's matrices, which are positive definite but for the rounding of
-// queries that nearly depend on one another.
-template <typename Work>
-auto ToldApart(const Attribute& attribute, const Work& work) {
-  try {
-    return work();
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::kRefused || attribute.queries != QueryKind::kCustom) throw;
-  }
-  Fail(
-      ErrorKind::kBadInput,
-      "the queries of attribute '{}' nearly depend on one another, or their entries differ too "
-      "much in size, so that no basis can tell them apart; write the entries with fewer digits and "
-      "of like size, or leave a query out",
-      attribute.name);
-}
-
-// Attributes with the same queries that share a basis.
-struct BasisType {
-  const Attribute* attribute = nullptr;
-  std::vector<int> classes;
-  std::shared_ptr<const QuerySpace> space;
-  std::shared_ptr<StrategySolver> solver;
-  std::shared_ptr<const CellTree> tree;     // that the basis follows, if any
-  std::shared_ptr<TreeSolver> tree_solver;  // in place of space and solver
-  Eigen::MatrixXd factor;   // of the user's own strategy, or the solver's in the end
-  Eigen::VectorXd on_tree;  // beside the factor, of blocks; or in its place
-  std::shared_ptr<const ResidualBasis> fixed;  // in place of all of these
-  double trade_off = 0;
-
-  bool is_given() const { return solver == nullptr && tree_solver == nullptr; }
-  bool is_large() const {
-    return solver != nullptr && space->rank() > kLargeAttribute && !solver->is_fast();
-  }
-  Strategy Solve(double at, double tolerance, int max_iterations, bool with_gram) const {
-    if (tree_solver != nullptr) return tree_solver->Solve(at, tolerance, max_iterations);
-    return ToldApart(*attribute,
-                     [&] { return solver->Solve(at, tolerance, max_iterations, with_gram); });
-  }
-};
-
-std::shared_ptr<StrategySolver> MakeSolver(const BasisProblem& problem, const Attribute& attribute,
-                                           const QuerySpace& space) {
-  auto solver = std::make_shared<StrategySolver>(space, problem.kind, problem.goal, problem.stop);
-  const bool smooth =
-      attribute.queries == QueryKind::kPrefix || attribute.queries == QueryKind::kRange;
-  if (smooth && attribute.size >= 2 * kCoarsest) {
-    Attribute coarse = attribute;
-    coarse.size = attribute.size / 4;
-    const QuerySpace coarse_space(coarse);
-    BasisProblem mean = problem;
-    mean.goal = StrategyGoal::kMean;
-    const auto start = MakeSolver(mean, coarse, coarse_space);
-    start->Solve(0, kSearchTolerance, kSearchIterations, false);
-    solver->StartFrom(*start);
-  }
-  return solver;
-}
-
-std::vector<BasisType> GroupTypes(const BasisProblem& problem) {
-  std::vector<BasisType> types;
-  const AttributeClasses& classes = problem.workload->classes;
-  for (int c = 0; c < classes.size(); ++c) {
-    const Attribute& attribute = (*problem.domain)[classes.members[static_cast<size_t>(c)].front()];
-    if (attribute.queries == QueryKind::kIdentity) continue;
-    const auto known = std::find_if(types.begin(), types.end(), [&](const BasisType& type) {
-      return SameQueries(*type.attribute, attribute);
-    });
-    if (known != types.end()) {
-      known->classes.push_back(c);
-      continue;
-    }
-    BasisType type;
-    type.attribute = &attribute;
-    type.classes = {c};
-    if (UsesConvolution(attribute)) {
-      if (problem.kind == BasisKind::kOrthogonal) {
-        Fail(ErrorKind::kTooLarge,
-             "attribute '{}' has {} cells; an orthogonal basis is planned for at most {}: choose "
-             "the "
-             "oblique one",
-             attribute.name, attribute.size, kMaxBasisCells);
-      }
-      type.fixed = std::make_shared<const ResidualBasis>(
-          BasisFromConvolution(attribute, FitConvolution(attribute, problem.goal)));
-      types.push_back(std::move(type));
-      continue;
-    }
-    if (auto tree = TreeFor(attribute)) {
-      type.tree = std::make_shared<const CellTree>(std::move(*tree));
-      if (problem.kind == BasisKind::kOrthogonal && type.tree->kind == CellTree::Kind::kGroups) {
-        if (attribute.size > kMaxBasisCells) {
-          Fail(ErrorKind::kTooLarge,
-               "attribute '{}' has {} cells; an orthogonal basis of its groups is planned for at "
-               "most {}: choose the oblique one",
-               attribute.name, attribute.size, kMaxBasisCells);
-        }
-        type.tree = nullptr;
-      }
-    }
-    if (problem.goal == StrategyGoal::kMax) type.trade_off = kFirstMaxTradeOff;
-    if (type.tree != nullptr && type.tree->kind == CellTree::Kind::kGroups) {
-      type.tree_solver =
-          std::make_shared<TreeSolver>(attribute, type.tree, problem.goal, problem.stop);
-      types.push_back(std::move(type));
-      continue;
-    }
-    type.space = type.tree != nullptr ? std::make_shared<QuerySpace>(attribute, *type.tree)
-                                      : std::make_shared<QuerySpace>(attribute);
-    if (attribute.strategy.num_rows > 0) {
-      type.factor = ToldApart(attribute, [&] {
-        const SplitStrategy split = SplitUserStrategy(*type.space, attribute);
-        return FactorBasis(split.gram, split.constant);
-      });
-    } else {
-      type.solver =
-          ToldApart(attribute, [&] { return MakeSolver(problem, attribute, *type.space); });
-    }
-    types.push_back(std::move(type));
-  }
-  return types;
-}
-
-// A type for each class, from the trade-offs found for all classes of a type together; as it is if
-// that would be too many, or none more.
-std::vector<BasisType> SplitTypes(const std::vector<BasisType>& types, StrategyGoal goal) {
-  std::vector<BasisType> split;
-  for (const BasisType& type : types) {
-    if (type.is_given() || type.is_large()) {
-      split.push_back(type);
-      continue;
-    }
-    for (const int c : type.classes) {
-      BasisType own = type;
-      own.classes = {c};
-      // For the largest variance all classes choose among the same solutions.
-      if (goal == StrategyGoal::kMean && type.solver != nullptr) {
-        own.solver = std::make_shared<StrategySolver>(*type.solver);
-      } else if (goal == StrategyGoal::kMean) {
-        own.tree_solver = std::make_shared<TreeSolver>(*type.tree_solver);
-      }
-      split.push_back(std::move(own));
-    }
-  }
-  if (split.size() > kMostTypes || split.size() == types.size()) return types;
-  return split;
-}
-
-// A basis as far as selection looks at it: its answers as the objective counts them.
-ResidualBasis Draft(const BasisType& type, const Strategy& strategy) {
-  ResidualBasis basis;
-  basis.size = type.attribute->size;
-  basis.num_answers = NumAnswers(*type.attribute);
-  basis.privacy_cost = strategy.privacy_cost;
-  basis.weighted_mean = {strategy.residual_mean, strategy.constant_mean};
-  std::vector<QueryVariance> points;
-  for (Eigen::Index q = 0; q < strategy.residual_variance.size(); ++q) {
-    points.push_back({std::max(0.0, strategy.residual_variance(q)), strategy.constant_variance(q)});
-  }
-  if (!points.empty()) basis.weighted_peaks = UpperRightHull(std::move(points));
-  return basis;
-}
-
-// What is chosen, in integers of that scale. None if they are too coarse for queries that nearly
-// depend on one another, and finer ones can be had.
-std::optional<ResidualBasis> RoundedTo(int scale_bits, const BasisType& type) {
-  if (type.fixed != nullptr) return *type.fixed;
-  const auto rounded = [&] {
-    if (type.tree_solver != nullptr) {
-      return BasisFromTree(*type.attribute, RoundTree(type.tree, type.on_tree, scale_bits));
-    }
-    if (type.tree != nullptr) {
-      return BasisFromTree(*type.attribute, RoundBlocks(*type.space, type.tree, type.factor,
-                                                        type.on_tree, scale_bits));
-    }
-    return BasisFromMatrix(*type.attribute,
-                           RoundBasis(*type.space, type.factor, std::ldexp(1, scale_bits)));
-  };
-  if (scale_bits >= kMostScaleBits) return ToldApart(*type.attribute, rounded);
-  try {
-    return rounded();
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::kRefused) throw;
-  }
-  return {};
-}
 
 int CountOf(std::span<const int> orbit, int attribute_class) {
   return static_cast<int>(std::count(orbit.begin(), orbit.end(), attribute_class));
@@ -320,6 +138,9 @@ class Search {
         }
       }
     }
+    if (problem_.goal == StrategyGoal::kMax && problem_.kind == BasisKind::kOblique) {
+      WeighByWholeProblem();
+    }
     for (BasisType& type : types_) {
       if (type.is_given()) continue;
       const bool exact = problem_.goal == StrategyGoal::kMean && !type.is_large();
@@ -329,8 +150,7 @@ class Search {
       Put(type, Draft(type, strategy));
       type.on_tree = type.tree_solver != nullptr ? strategy.tree_scale : strategy.left_over;
       if (type.tree_solver != nullptr) continue;
-      type.factor =
-          ToldApart(*type.attribute, [&] { return FactorBasis(strategy.gram, strategy.constant); });
+      type.factor = FactorOf(type, strategy);
     }
     return Rounded();
   }
@@ -440,6 +260,114 @@ class Search {
     }
     for (size_t t = 0; t < types_.size(); ++t) types_[t].trade_off = kMaxStep * sixteenth[t];
     return least_loss;
+  }
+
+  // Of kMax, from the trade-offs that were found with the attributes' own weights: weights of the
+  // dual of the whole problem, where they gain. The dual's weights, the weights and trade-off of
+  // each type, and the multipliers of its cells all move at once.
+  //
+  // With the noise held fixed, the weighted sum of all variances has sum_q alpha_q a[q] +
+  // beta_q b[q] of a type, alpha and beta its prices. Where they are in proportion, the best basis
+  // for that is the one of StrategySolver for weights alpha, and a trade-off that follows from both:
+  // docs/oblique_basis.md, Largest variance.
+  void WeighByWholeProblem() {
+    std::vector<BasisType> weighed = types_;
+    const std::vector<ResidualBasis> own_bases = bases_;
+    std::vector<ClassVariances> classes;
+    std::vector<Eigen::VectorXd> start;
+    for (const ResidualBasis& basis : bases_) {
+      const auto count = static_cast<Eigen::Index>(basis.weighted_peaks.size());
+      classes.push_back({basis.privacy_cost, Eigen::VectorXd(count), Eigen::VectorXd(count)});
+      for (Eigen::Index q = 0; q < count; ++q) {
+        classes.back().residual(q) = basis.weighted_peaks[static_cast<size_t>(q)].residual;
+        classes.back().constant(q) = basis.weighted_peaks[static_cast<size_t>(q)].constant;
+      }
+      start.push_back(Eigen::VectorXd::Ones(count));
+    }
+    const auto moves = [](const BasisType& type) {
+      return type.solver != nullptr && !type.is_large();
+    };
+    std::vector<int64_t> num_answers;
+    for (const Eigen::VectorXd& of_class : start) num_answers.push_back(of_class.size());
+    for (const BasisType& type : weighed) {
+      if (!moves(type)) continue;
+      for (const int c : type.classes) {
+        num_answers[static_cast<size_t>(c)] = type.space->importance.size();
+      }
+    }
+    if (AnswerDual::NumTerms(*problem_.workload, num_answers) > kMostTerms) return;
+    const auto use = [&](const BasisType& type, const Strategy& strategy) {
+      for (const int c : type.classes) {
+        classes[static_cast<size_t>(c)] = {strategy.privacy_cost,
+                                           strategy.residual_variance.cwiseMax(0.0),
+                                           strategy.constant_variance};
+      }
+    };
+    for (BasisType& type : weighed) {
+      if (!moves(type)) continue;
+      type.solver = std::make_shared<StrategySolver>(*type.solver);
+      const Strategy strategy =
+          type.Solve(type.trade_off, kLargeTolerance, kFinalIterations, false);
+      use(type, strategy);
+      Put(type, Draft(type, strategy));
+      Eigen::VectorXd weight = type.solver->query_weights().cwiseQuotient(type.space->importance);
+      const double least = std::min(kLeastStart, 1 / static_cast<double>(weight.size()));
+      weight = weight.cwiseMax(weight.maxCoeff() * least);
+      for (const int c : type.classes) start[static_cast<size_t>(c)] = weight;
+    }
+    double least_loss = problem_.solve(bases_).loss * (1 - kWorthWeighing);
+    double loss_before = std::numeric_limits<double>::infinity();
+    std::vector<BasisType> best;
+    AnswerDual dual(*problem_.workload, *problem_.mechanisms, problem_.importance, start);
+    for (int round = 1; round <= kWeightRounds; ++round) {
+      const std::vector<AnswerPrices> prices = dual.Raise(classes);
+      const bool at_loss = round % kRoundsToLoss == 0;
+      for (BasisType& type : weighed) {
+        if (!moves(type)) continue;
+        AnswerPrices price = prices[static_cast<size_t>(type.classes.front())];
+        for (size_t k = 1; k < type.classes.size(); ++k) {
+          price.residual += prices[static_cast<size_t>(type.classes[k])].residual;
+          price.constant += prices[static_cast<size_t>(type.classes[k])].constant;
+        }
+        if (!(price.residual.sum() > 0)) continue;  // the workload never asks for it
+        Reweigh(price, classes[static_cast<size_t>(type.classes.front())], round == 1, &type);
+        const Strategy strategy = type.Solve(type.trade_off, kLargeTolerance,
+                                             at_loss ? kSearchIterations : kStepsOfRound, false);
+        use(type, strategy);
+        if (at_loss) Put(type, Draft(type, strategy));
+      }
+      if (!at_loss) continue;
+      const double loss = problem_.solve(bases_).loss;
+      if (loss < least_loss) {
+        least_loss = loss;
+        best = weighed;
+        for (BasisType& type : best) {
+          if (moves(type)) type.solver = std::make_shared<StrategySolver>(*type.solver);
+        }
+      }
+      if (std::fabs(loss / loss_before - 1) < kStandsStill) break;
+      loss_before = loss;
+    }
+    bases_ = own_bases;
+    if (!best.empty()) types_ = std::move(best);
+  }
+
+  // The weights of a type at these prices, and its trade-off: with s = sum alpha b, rho =
+  // privacy_cost sum alpha a and c / (1 - c) = s / (privacy_cost sum beta b) it is
+  // eta = (c / (1 - c))^2 rho - s.
+  static void Reweigh(const AnswerPrices& price, const ClassVariances& now, bool first,
+                      BasisType* type) {
+    type->answer_weight = price.residual / price.residual.sum();
+    type->solver->WeighAnswers(type->answer_weight);
+    const double odds =
+        price.residual.dot(now.constant) / (now.privacy_cost * price.constant.dot(now.constant));
+    const double eta = odds * odds * now.privacy_cost * type->answer_weight.dot(now.residual) -
+                       type->answer_weight.dot(now.constant);
+    const double wanted =
+        PortableLog(std::max(kLeastExponential, 1 + eta * type->solver->height()));
+    const double step = first ? 1 : kTradeOffStep;
+    type->trade_off = std::clamp(type->trade_off + step * (wanted - type->trade_off),
+                                 kLeastTradeOff, kMostTradeOff);
   }
 
   // Whether that scale is fine enough for a basis at all.

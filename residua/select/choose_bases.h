@@ -27,6 +27,8 @@ struct BasisProblem {
   StrategyGoal goal = StrategyGoal::kMean;
   BasisKind kind = BasisKind::kOblique;
   std::stop_token stop = {};
+  // Of kMax: what a variance counts for in the tables of each workload orbit.
+  std::vector<double> importance = {};
 };
 
 // One basis for each class of attributes: identity attributes have the closed form, the others an

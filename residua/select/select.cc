@@ -77,10 +77,16 @@ std::vector<ResidualBasis> GivenBases(const SelectRequest& request,
 void AddBases(const SelectRequest& request, StrategyGoal goal,
               const std::function<BasisProblem::Outcome(const std::vector<ResidualBasis>&)>& solve,
               Problem* problem) {
+  std::vector<ResidualBasis> sizes(problem->workload.classes.members.size());  // for WeighTables
+  for (size_t c = 0; c < sizes.size(); ++c) {
+    sizes[c].num_answers = NumAnswers(request.domain[problem->workload.classes.members[c].front()]);
+  }
   problem->basis_of_class =
       request.matrices.empty()
-          ? ChooseBases({&request.domain, &problem->workload, &problem->mechanisms, solve, goal,
-                         request.basis, request.solver.stop})
+          ? ChooseBases(
+                {&request.domain, &problem->workload, &problem->mechanisms, solve, goal,
+                 request.basis, request.solver.stop,
+                 WeighTables(problem->workload, sizes, request.objective.weighting).importance})
           : GivenBases(request, problem->workload.classes);
   problem->cost = CostOfOrbits(MechanismsWith(*problem, problem->basis_of_class));
 }

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "residua/model/answer_weights.h"
+#include "tests/basis/tree_examples.h"
 #include "tests/oracle/dense_mechanism.h"
 
 namespace residua::oracle {
@@ -22,7 +24,15 @@ Domain RandomDomain(const RandomDomainLimits& limits, std::mt19937* random) {
       num_cells *= attribute.size;
       attribute.queries = static_cast<QueryKind>(draw(0, limits.custom ? 4 : 3));
       all_identity = all_identity && attribute.queries == QueryKind::kIdentity;
-      if (attribute.queries == QueryKind::kHierarchy) {
+      if (attribute.queries == QueryKind::kHierarchy && limits.trees && attribute.size > 2) {
+        const std::string name = attribute.name;
+        attribute = RandomTree(attribute.size, *random);
+        attribute.name = name;
+        const size_t num_levels = draw(0, 1) == 1 ? AnswersOfLevels(attribute).size() : 0;
+        for (size_t l = 0; l < num_levels; ++l) {
+          attribute.level_weights.push_back(std::exp(0.01 * static_cast<double>(draw(-230, 230))));
+        }
+      } else if (attribute.queries == QueryKind::kHierarchy) {
         attribute.groups = {{"first", {0}}, {"last", {attribute.size - 2, attribute.size - 1}}};
       }
       if (attribute.queries == QueryKind::kCustom) {
@@ -58,7 +68,13 @@ Workload RandomWorkload(const Domain& domain, double spread, std::mt19937* rando
 
 Eigen::MatrixXd WeightedQueries(const Domain& domain, const Workload& workload) {
   std::vector<Eigen::MatrixXd> queries;
-  for (const Attribute& attribute : domain.attributes()) queries.push_back(DenseQueries(attribute));
+  for (const Attribute& attribute : domain.attributes()) {
+    queries.push_back(DenseQueries(attribute));
+    const std::vector<double> importance = WeighAnswers(attribute).importance;
+    for (Eigen::Index q = 0; q < queries.back().rows(); ++q) {
+      queries.back().row(q) *= std::sqrt(importance[static_cast<size_t>(q)]);
+    }
+  }
   Eigen::MatrixXd stacked;
   for (const WeightedMarginal& table : workload.marginals) {
     const Eigen::MatrixXd q = KroneckerOver(domain, table.attributes, queries);

@@ -147,17 +147,14 @@ TEST(BoundAndOptimumTest, OfRandomWorkloadsIsBelowTheDenseOptimumAndNearIt) {
 
 TEST(BoundAndOptimumTest, OfRandomLargestVariancesIsBelowTheDenseOptimumAndNearIt) {
   std::mt19937 random(21);
-  int num_compared = 0;
   for (int trial = 0; trial < 300; ++trial) {
-    // The brute force needs queries that tell all cells apart.
     const Domain domain = oracle::RandomDomain({.custom = false}, &random);
     const Workload workload = oracle::RandomWorkload(domain, trial % 4 == 0 ? 8 : 2, &random);
     const oracle::OptimumBounds optimum =
         oracle::LeastMaxVariance(oracle::WeightedQueries(domain, workload), 150);
     const double bound = BoundOf(domain, workload, "max-variance");
-    // Answers that do not matter at the optimum can leave the brute force without an inverse.
-    if (!(optimum.upper >= optimum.lower && optimum.upper <= 1.01 * optimum.lower)) continue;
-    ++num_compared;
+    ASSERT_GE(optimum.upper, optimum.lower) << trial;
+    ASSERT_LE(optimum.upper, optimum.lower * 1.01) << trial;
     EXPECT_LE(bound, optimum.upper) << trial;
     EXPECT_GE(bound, 0.97 * optimum.lower) << trial;
     for (const char* objective : {"p-norm=2", "p-norm=7"}) {
@@ -165,7 +162,6 @@ TEST(BoundAndOptimumTest, OfRandomLargestVariancesIsBelowTheDenseOptimumAndNearI
           << trial;
     }
   }
-  EXPECT_GE(num_compared, 200);
 }
 
 }  // namespace

@@ -239,7 +239,7 @@ TEST(LevelWeightsTest, TheLargestVarianceIsThatTimesTheImportance) {
     ++num_compared;
     const Plan plan = PlanOf(Domain({attribute}), workload, "max-variance");
     EXPECT_GE(plan.loss, optimum.lower * (1 - 1e-9)) << trial;
-    EXPECT_LE(plan.loss, 1.08 * optimum.upper) << trial;
+    EXPECT_LE(plan.loss, 1.003 * optimum.upper) << trial;
     const auto certificate = CertifyPlan(plan);
     ASSERT_TRUE(certificate) << trial;
     EXPECT_LE(certificate->lower_bound, optimum.upper * (1 + 1e-9)) << trial;

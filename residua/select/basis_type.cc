@@ -1,0 +1,197 @@
+#include "residua/select/basis_type.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "residua/base/error.h"
+#include "residua/basis/convolution/convolution_fit.h"
+#include "residua/basis/convolution/convolution_matrix.h"
+#include "residua/basis/integer_basis.h"
+
+namespace residua {
+namespace {
+
+// Where the search for the trade-off of the largest variance starts.
+constexpr double kFirstMaxTradeOff = 1.5;
+// Attributes start from one of a quarter of their cells, down to this many, solved so far.
+constexpr int64_t kCoarsest = 64;
+constexpr double kCoarseTolerance = 1e-4;
+constexpr int kCoarseIterations = 60;
+// Beyond, no class has a basis of its own.
+constexpr size_t kMostTypes = 24;
+
+// Runs `work` on the attribute's matrices, which are positive definite but for the rounding of
+// queries that nearly depend on one another.
+template <typename Work>
+auto ToldApart(const Attribute& attribute, const Work& work) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kRefused || attribute.queries != QueryKind::kCustom) throw;
+  }
+  Fail(
+      ErrorKind::kBadInput,
+      "the queries of attribute '{}' nearly depend on one another, or their entries differ too "
+      "much in size, so that no basis can tell them apart; write the entries with fewer digits and "
+      "of like size, or leave a query out",
+      attribute.name);
+}
+
+std::shared_ptr<StrategySolver> MakeSolver(const BasisProblem& problem, const Attribute& attribute,
+                                           const QuerySpace& space) {
+  auto solver = std::make_shared<StrategySolver>(space, problem.kind, problem.goal, problem.stop);
+  const bool smooth =
+      attribute.queries == QueryKind::kPrefix || attribute.queries == QueryKind::kRange;
+  if (smooth && attribute.size >= 2 * kCoarsest) {
+    Attribute coarse = attribute;
+    coarse.size = attribute.size / 4;
+    const QuerySpace coarse_space(coarse);
+    BasisProblem mean = problem;
+    mean.goal = StrategyGoal::kMean;
+    const auto start = MakeSolver(mean, coarse, coarse_space);
+    start->Solve(0, kCoarseTolerance, kCoarseIterations, false);
+    solver->StartFrom(*start);
+  }
+  return solver;
+}
+
+}  // namespace
+
+Strategy BasisType::Solve(double at, double tolerance, int max_iterations, bool with_gram) const {
+  if (tree_solver != nullptr) return tree_solver->Solve(at, tolerance, max_iterations);
+  return ToldApart(*attribute, [&] {
+    if (answer_weight.size() == 0) return solver->Solve(at, tolerance, max_iterations, with_gram);
+    solver->WeighAnswers(answer_weight);
+    return solver->SolveWeighed(at, tolerance, max_iterations, with_gram);
+  });
+}
+
+std::vector<BasisType> GroupTypes(const BasisProblem& problem) {
+  std::vector<BasisType> types;
+  const AttributeClasses& classes = problem.workload->classes;
+  for (int c = 0; c < classes.size(); ++c) {
+    const Attribute& attribute = (*problem.domain)[classes.members[static_cast<size_t>(c)].front()];
+    if (attribute.queries == QueryKind::kIdentity) continue;
+    const auto known = std::find_if(types.begin(), types.end(), [&](const BasisType& type) {
+      return SameQueries(*type.attribute, attribute);
+    });
+    if (known != types.end()) {
+      known->classes.push_back(c);
+      continue;
+    }
+    BasisType type;
+    type.attribute = &attribute;
+    type.classes = {c};
+    if (UsesConvolution(attribute)) {
+      if (problem.kind == BasisKind::kOrthogonal) {
+        Fail(ErrorKind::kTooLarge,
+             "attribute '{}' has {} cells; an orthogonal basis is planned for at most {}: choose "
+             "the "
+             "oblique one",
+             attribute.name, attribute.size, kMaxBasisCells);
+      }
+      type.fixed = std::make_shared<const ResidualBasis>(
+          BasisFromConvolution(attribute, FitConvolution(attribute, problem.goal)));
+      types.push_back(std::move(type));
+      continue;
+    }
+    if (auto tree = TreeFor(attribute)) {
+      type.tree = std::make_shared<const CellTree>(std::move(*tree));
+      if (problem.kind == BasisKind::kOrthogonal && type.tree->kind == CellTree::Kind::kGroups) {
+        if (attribute.size > kMaxBasisCells) {
+          Fail(ErrorKind::kTooLarge,
+               "attribute '{}' has {} cells; an orthogonal basis of its groups is planned for at "
+               "most {}: choose the oblique one",
+               attribute.name, attribute.size, kMaxBasisCells);
+        }
+        type.tree = nullptr;
+      }
+    }
+    if (problem.goal == StrategyGoal::kMax) type.trade_off = kFirstMaxTradeOff;
+    if (type.tree != nullptr && type.tree->kind == CellTree::Kind::kGroups) {
+      type.tree_solver =
+          std::make_shared<TreeSolver>(attribute, type.tree, problem.goal, problem.stop);
+      types.push_back(std::move(type));
+      continue;
+    }
+    type.space = type.tree != nullptr ? std::make_shared<QuerySpace>(attribute, *type.tree)
+                                      : std::make_shared<QuerySpace>(attribute);
+    if (attribute.strategy.num_rows > 0) {
+      type.factor = ToldApart(attribute, [&] {
+        const SplitStrategy split = SplitUserStrategy(*type.space, attribute);
+        return FactorBasis(split.gram, split.constant);
+      });
+    } else {
+      type.solver =
+          ToldApart(attribute, [&] { return MakeSolver(problem, attribute, *type.space); });
+    }
+    types.push_back(std::move(type));
+  }
+  return types;
+}
+
+std::vector<BasisType> SplitTypes(const std::vector<BasisType>& types, StrategyGoal goal) {
+  std::vector<BasisType> split;
+  for (const BasisType& type : types) {
+    if (type.is_given() || type.is_large()) {
+      split.push_back(type);
+      continue;
+    }
+    for (const int c : type.classes) {
+      BasisType own = type;
+      own.classes = {c};
+      // For the largest variance all classes choose among the same solutions.
+      if (goal == StrategyGoal::kMean && type.solver != nullptr) {
+        own.solver = std::make_shared<StrategySolver>(*type.solver);
+      } else if (goal == StrategyGoal::kMean) {
+        own.tree_solver = std::make_shared<TreeSolver>(*type.tree_solver);
+      }
+      split.push_back(std::move(own));
+    }
+  }
+  if (split.size() > kMostTypes || split.size() == types.size()) return types;
+  return split;
+}
+
+ResidualBasis Draft(const BasisType& type, const Strategy& strategy) {
+  ResidualBasis basis;
+  basis.size = type.attribute->size;
+  basis.num_answers = NumAnswers(*type.attribute);
+  basis.privacy_cost = strategy.privacy_cost;
+  basis.weighted_mean = {strategy.residual_mean, strategy.constant_mean};
+  std::vector<QueryVariance> points;
+  for (Eigen::Index q = 0; q < strategy.residual_variance.size(); ++q) {
+    points.push_back({std::max(0.0, strategy.residual_variance(q)), strategy.constant_variance(q)});
+  }
+  if (!points.empty()) basis.weighted_peaks = UpperRightHull(std::move(points));
+  return basis;
+}
+
+Eigen::MatrixXd FactorOf(const BasisType& type, const Strategy& strategy) {
+  return ToldApart(*type.attribute, [&] { return FactorBasis(strategy.gram, strategy.constant); });
+}
+
+std::optional<ResidualBasis> RoundedTo(int scale_bits, const BasisType& type) {
+  if (type.fixed != nullptr) return *type.fixed;
+  const auto rounded = [&] {
+    if (type.tree_solver != nullptr) {
+      return BasisFromTree(*type.attribute, RoundTree(type.tree, type.on_tree, scale_bits));
+    }
+    if (type.tree != nullptr) {
+      return BasisFromTree(*type.attribute, RoundBlocks(*type.space, type.tree, type.factor,
+                                                        type.on_tree, scale_bits));
+    }
+    return BasisFromMatrix(*type.attribute,
+                           RoundBasis(*type.space, type.factor, std::ldexp(1, scale_bits)));
+  };
+  if (scale_bits >= kMostScaleBits) return ToldApart(*type.attribute, rounded);
+  try {
+    return rounded();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kRefused) throw;
+  }
+  return {};
+}
+
+}  // namespace residua

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "residua/basis/residual_basis.h"
+#include "residua/basis/strategy_solver.h"
+#include "residua/basis/tree_solver.h"
+#include "residua/select/choose_bases.h"
+
+namespace residua {
+
+// Above this many cells a dense step takes a second: the last digits are not worth a minute.
+inline constexpr int64_t kLargeAttribute = 400;
+// The finest scale of integer bases that is tried, in bits.
+inline constexpr int kMostScaleBits = 24;
+
+// Attributes with the same queries that share a basis.
+struct BasisType {
+  const Attribute* attribute = nullptr;
+  std::vector<int> classes;
+  std::shared_ptr<const QuerySpace> space;
+  std::shared_ptr<StrategySolver> solver;
+  std::shared_ptr<const CellTree> tree;     // that the basis follows, if any
+  std::shared_ptr<TreeSolver> tree_solver;  // in place of space and solver
+  Eigen::MatrixXd factor;   // of the user's own strategy, or the solver's in the end
+  Eigen::VectorXd on_tree;  // beside the factor, of blocks; or in its place
+  std::shared_ptr<const ResidualBasis> fixed;  // in place of all of these
+  double trade_off = 0;
+  Eigen::VectorXd answer_weight;  // of kMax: from the whole problem; empty for the attribute's own
+
+  bool is_given() const { return solver == nullptr && tree_solver == nullptr; }
+  bool is_large() const {
+    return solver != nullptr && space->rank() > kLargeAttribute && !solver->is_fast();
+  }
+  Strategy Solve(double at, double tolerance, int max_iterations, bool with_gram) const;
+};
+
+// A type for each kind of queries that is not the identity's.
+std::vector<BasisType> GroupTypes(const BasisProblem& problem);
+
+// A type for each class, from the trade-offs found for all classes of a type together; as it is if
+// that would be too many, or none more.
+std::vector<BasisType> SplitTypes(const std::vector<BasisType>& types, StrategyGoal goal);
+
+// A basis as far as selection looks at it: its answers as the objective counts them.
+ResidualBasis Draft(const BasisType& type, const Strategy& strategy);
+
+// F with F^T F = G of the strategy, in the coordinates of the type's space.
+Eigen::MatrixXd FactorOf(const BasisType& type, const Strategy& strategy);
+
+// What is chosen, in integers of that scale. None if they are too coarse for queries that nearly
+// depend on one another, and finer ones can be had.
+std::optional<ResidualBasis> RoundedTo(int scale_bits, const BasisType& type);
+
+}  // namespace residua
