@@ -87,7 +87,8 @@ struct BasisType {
   std::shared_ptr<const CellTree> tree;     // that the basis follows, if any
   std::shared_ptr<TreeSolver> tree_solver;  // in place of space and solver
   Eigen::MatrixXd factor;   // of the user's own strategy, or the solver's in the end
-  Eigen::VectorXd on_tree;  // beside the factor, of blocks; or in its place
+  Eigen::VectorXd on_tree;  // beside the factor, of blocks; or in its place, precisions
+  Eigen::VectorXd shares;   // beside precisions
   std::shared_ptr<const ResidualBasis> fixed;  // in place of all of these
   double trade_off = 0;
 
@@ -230,7 +231,7 @@ std::optional<ResidualBasis> RoundedTo(int scale_bits, const BasisType& type) {
   if (type.fixed != nullptr) return *type.fixed;
   const auto rounded = [&] {
     if (type.tree_solver != nullptr) {
-      return BasisFromTree(*type.attribute, RoundTree(type.tree, type.on_tree, scale_bits));
+      return BasisFromTree(*type.attribute, RoundTree(type.tree, type.on_tree, type.shares, scale_bits));
     }
     if (type.tree != nullptr) {
       return BasisFromTree(*type.attribute, RoundBlocks(*type.space, type.tree, type.factor,
@@ -327,7 +328,8 @@ class Search {
           type.Solve(type.trade_off, exact ? kFinalTolerance : kLargeTolerance,
                      type.is_large() ? kLargeIterations : kFinalIterations, true);
       Put(type, Draft(type, strategy));
-      type.on_tree = type.tree_solver != nullptr ? strategy.tree_scale : strategy.left_over;
+      type.on_tree = type.tree_solver != nullptr ? strategy.tree_precision : strategy.left_over;
+      type.shares = strategy.tree_share;
       if (type.tree_solver != nullptr) continue;
       type.factor =
           ToldApart(*type.attribute, [&] { return FactorBasis(strategy.gram, strategy.constant); });
