@@ -131,7 +131,8 @@ TreeMatrix RoundBlocks(const QuerySpace& space, std::shared_ptr<const CellTree> 
   return matrix;
 }
 
-TreeMatrix RoundTree(std::shared_ptr<const CellTree> tree, const VectorXd& scales, int scale_bits) {
+TreeMatrix RoundTree(std::shared_ptr<const CellTree> tree, const VectorXd& precisions,
+                     const VectorXd& shares, int scale_bits) {
   TreeMatrix matrix{std::move(tree), {}};
   const CellTree& t = *matrix.tree;
   int64_t largest = 1;
@@ -139,16 +140,13 @@ TreeMatrix RoundTree(std::shared_ptr<const CellTree> tree, const VectorXd& scale
     const int64_t count = t.num_children(node);
     const int64_t* children = t.children_of(node);
     NodeRows rows;
-    double parallel = 0;
-    for (int64_t c = 0; c < count; ++c) parallel += 1 / scales(children[c]);
     const bool is_even = std::all_of(children, children + count, [&](int64_t child) {
-      return scales(child) == scales(children[0]);
+      return precisions(child) == precisions(children[0]) && shares(child) == shares(children[0]);
     });
     const double num_shares =
         std::max(static_cast<double>(count) * kSharesPerChild, std::ldexp(1, scale_bits));
     for (int64_t c = 0; c < count && !is_even; ++c) {
-      const double share = 1 / (scales(children[c]) * parallel);
-      rows.shares.push_back(NearestPositive(share * num_shares));
+      rows.shares.push_back(NearestPositive(shares(children[c]) * num_shares));
     }
     largest = std::max(largest, ShareSum(rows, count));
     matrix.nodes.push_back(std::move(rows));
@@ -159,7 +157,7 @@ TreeMatrix RoundTree(std::shared_ptr<const CellTree> tree, const VectorXd& scale
     const int64_t count = t.num_children(node);
     const auto sum = static_cast<double>(ShareSum(rows, count));
     for (int64_t c = 0; c < (rows.shares.empty() ? 1 : count); ++c) {
-      const double exact = scale * std::sqrt(scales(t.children_of(node)[c])) / sum;
+      const double exact = scale * std::sqrt(precisions(t.children_of(node)[c])) / sum;
       rows.factors.push_back(NearestPositive(exact));
     }
   }

@@ -24,10 +24,10 @@ TreeMatrix RoundBlocks(const QuerySpace& space, std::shared_ptr<const CellTree> 
                        const Eigen::MatrixXd& factor, const Eigen::VectorXd& left_over,
                        int scale_bits);
 
-// The same for the scales c of a TreeSolver: rows of shares at every node, equal ones where all
-// children are cells.
-TreeMatrix RoundTree(std::shared_ptr<const CellTree> tree, const Eigen::VectorXd& scales,
-                     int scale_bits);
+// The same for the precisions and shares of a TreeSolver: rows of shares at every node, equal ones
+// where all children are alike.
+TreeMatrix RoundTree(std::shared_ptr<const CellTree> tree, const Eigen::VectorXd& precisions,
+                     const Eigen::VectorXd& shares, int scale_bits);
 
 // The residual basis that a user's strategy matrix S stands for: X = S^T S = c 1 1^T + G with
 // c = 1 / (1^T X^-1 1), in the coordinates of `space`.

@@ -26,7 +26,9 @@ struct Strategy {
   Eigen::MatrixXd gram;
   Eigen::VectorXd constant;
   Eigen::VectorXd left_over;          // of a quotient: G on the left-over part of each block
-  Eigen::VectorXd tree_scale;         // of a TreeSolver, in place of `gram` and `constant`
+  // Of a TreeSolver, in place of `gram` and `constant`: of every vertex but the root.
+  Eigen::VectorXd tree_precision;
+  Eigen::VectorXd tree_share;
   Eigen::VectorXd residual_variance;  // of kMax only
   Eigen::VectorXd constant_variance;  // of kMax only
 };

@@ -8,7 +8,6 @@
 #include "residua/base/error.h"
 #include "residua/base/portable_math.h"
 #include "residua/base/stop.h"
-#include "residua/basis/accelerator.h"
 #include "residua/model/answer_weights.h"
 
 namespace residua {
@@ -17,44 +16,78 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-// A node that is measured with less than e to this of its part of the budget is as good as not.
-constexpr double kMostLogit = 30;
 // Part of the weight that every vertex keeps, for the largest variance; see StrategySolver.
 constexpr double kKeptWeight = 1e-3;
 constexpr double kLeastLogWeight = -32;
-// A gain is a sum of squares; rounding may leave nothing of it, or less. A larger one only makes the
-// proven gap larger.
-constexpr double kLeastGain = 1e-14;
-// Of the largest multiplier: rounding may leave others nothing, or less.
+// Of sums of squares that are computed as differences: rounding may leave nothing of them, or less.
+constexpr double kLeastSquares = 1e-14;
+// Of the largest multiplier: a cell that others keep from ever costing the most has none, and its
+// subtree's shares are those of a little one.
 constexpr double kLeastMultiplier = 1e-9;
 // 1 + eta 1^T V^-1 1 is kept above this.
 constexpr double kLeastPositive = 1e-6;
 // Queries of the same vertex are asked once more for the largest variance with this step.
 constexpr double kWeightStep = 0.7;
+// Steps converge linearly, and seldom faster than this times the last change is left.
+constexpr double kChangesLeft = 4;
 
-double Sigmoid(double x) { return 1 / (1 + PortableExp(-x)); }
+// Sums in one order, whatever the processor.
+double Dot(const VectorXd& a, const VectorXd& b) {
+  double sum = 0;
+  for (Index k = 0; k < a.size(); ++k) sum += a(k) * b(k);
+  return sum;
+}
+
+// Of sum 1, none below kLeastMultiplier of the largest.
+void Normalise(VectorXd* lambda) {
+  *lambda = lambda->cwiseMax(kLeastMultiplier * lambda->maxCoeff());
+  double sum = 0;
+  for (const double value : *lambda) sum += value;
+  *lambda /= sum;
+}
+
+// Of V = sum over vertices of weight_v 1_v 1_v^T: the largest c with V >= c 1 1^T on the cells below
+// each vertex.
+VectorXd ScalesOf(const CellTree& tree, const VectorXd& weight) {
+  VectorXd scale = weight;
+  for (int64_t node = 0; node < tree.num_nodes(); ++node) {
+    double parallel = 0;
+    for (int64_t c = 0; c < tree.num_children(node); ++c) {
+      parallel += 1 / scale(tree.children_of(node)[c]);
+    }
+    scale(tree.num_cells + node) += 1 / parallel;
+  }
+  return scale;
+}
+
+template <typename Visit>
+void ForEachChild(const CellTree& tree, int64_t node, const Visit& visit) {
+  for (int64_t c = 0; c < tree.num_children(node); ++c) visit(tree.children_of(node)[c]);
+}
 
 }  // namespace
 
-// Of every vertex.
+// Of every vertex; X is as it comes, of any size.
 struct TreeSolver::Evaluation {
-  VectorXd precision;  // s
-  VectorXd scale;      // c
-  VectorXd series;     // h, of nodes
-  VectorXd residual;   // of its total's variance, diag of W X^-1 W^T: residual + constant / c_root
+  VectorXd share;      // z
+  VectorXd spread;     // v of this X
+  VectorXd wanted;     // v of the next
+  VectorXd demand;     // D
+  VectorXd residual;   // of its total's variance: residual + constant / c
   VectorXd constant;
   VectorXd variance;
-  VectorXd demand;  // derivative of the objective by that variance
-  VectorXd gain;    // g
-  VectorXd spent;   // sum of s g strictly below, per unit of what is left
+  VectorXd cost;  // of X_jj: what the path to the vertex adds up to
+  double c = 0;
   double objective = 0;
-  double lower_bound = 0;
+  double mean_cost = 0;  // by lambda
+  double most_cost = 0;
 };
 
 TreeSolver::TreeSolver(const Attribute& attribute, std::shared_ptr<const CellTree> tree,
                        StrategyGoal goal, std::stop_token stop)
     : tree_(std::move(tree)), goal_(goal), stop_(std::move(stop)) {
-  const Index num_vertices = tree_->num_cells + tree_->num_nodes();
+  const Index n = tree_->num_cells;
+  const Index num_vertices = n + tree_->num_nodes();
   const AnswerWeights weights = WeighAnswers(attribute);
   copies_ = VectorXd::Zero(num_vertices);
   importance_ = VectorXd::Zero(num_vertices);
@@ -65,33 +98,54 @@ TreeSolver::TreeSolver(const Attribute& attribute, std::shared_ptr<const CellTre
     importance_(vertex) = std::max(importance_(vertex), weights.importance[answer]);
     weight_(vertex) += weights.share[answer++];
   };
-  for (Index cell = 0; cell < tree_->num_cells; ++cell) ask(cell);
+  for (Index cell = 0; cell < n; ++cell) ask(cell);
   for (const int64_t vertex : VerticesOfGroups(attribute, *tree_)) ask(vertex);
   importance_ = (copies_.array() > 0).select(importance_, 1.0);
   num_answers_ = copies_.sum();
-  log_weight_ = VectorXd::Zero(goal == StrategyGoal::kMax ? num_vertices : 0);
-  // V itself is of the form of X, with the weights for s.
-  VectorXd scale = weight_;
-  VectorXd levels = VectorXd::Zero(tree_->num_nodes());
-  logit_.resize(tree_->num_nodes());
-  for (int64_t node = 0; node < tree_->num_nodes(); ++node) {
-    double parallel = 0;
-    for (int64_t c = 0; c < tree_->num_children(node); ++c) {
-      const int64_t child = tree_->children_of(node)[c];
-      parallel += 1 / scale(child);
-      const double below = tree_->is_cell(child) ? 0 : levels(child - tree_->num_cells);
-      levels(node) = std::max(levels(node), below + 1);
-    }
-    scale(tree_->num_cells + node) += 1 / parallel;
-    logit_(node) = -PortableLog(levels(node));  // the same to every level
+  if (goal == StrategyGoal::kMax) {
+    log_weight_ =
+        (copies_.array() > 0).select(VectorXd::Zero(num_vertices).array(), kLeastLogWeight);
   }
+  // V is of the form of X, with the precisions `scale` and shares in proportion to their inverses.
+  // Its root would be best if every cell had the same lambda.
+  const VectorXd scale = ScalesOf(*tree_, weight_);
   height_ = 1 / scale(num_vertices - 1);
+  spread_ = VectorXd::Zero(num_vertices);
+  variance_ = VectorXd::Zero(num_vertices);
+  variance_(num_vertices - 1) = std::sqrt(height_);
+  for (int64_t node = tree_->num_nodes() - 1; node >= 0; --node) {
+    double parallel = 0;
+    double largest = 0;
+    ForEachChild(*tree_, node, [&](int64_t child) {
+      parallel += 1 / scale(child);
+      largest = std::max(largest, scale(child));
+    });
+    double sum = 0;
+    ForEachChild(*tree_, node, [&](int64_t child) {
+      // Two children have one difference, measured twice.
+      const double own = tree_->num_children(node) == 2 ? largest : scale(child);
+      spread_(child) = 1 / std::sqrt(own);
+      sum += spread_(child);
+    });
+    ForEachChild(*tree_, node, [&](int64_t child) {
+      const double share = 1 / (scale(child) * parallel);
+      variance_(child) =
+          share * share * variance_(n + node) + spread_(child) * (1 - spread_(child) / sum);
+    });
+  }
+  lambda_ = VectorXd::Constant(n, 1 / static_cast<double>(n));
 }
 
 void TreeSolver::SpreadWeight() {
-  const VectorXd powers = (log_weight_.array() - log_weight_.maxCoeff()).max(kLeastLogWeight).exp();
+  double sum = 0;
+  VectorXd powers(log_weight_.size());
+  const double largest = log_weight_.maxCoeff();
+  for (Index v = 0; v < powers.size(); ++v) {
+    powers(v) = PortableExp(std::max(log_weight_(v) - largest, kLeastLogWeight));
+    sum += powers(v) * copies_(v);
+  }
   weight_ = importance_.array() * copies_.array() *
-            ((1 - kKeptWeight) / powers.dot(copies_) * powers.array() + kKeptWeight / num_answers_);
+            ((1 - kKeptWeight) / sum * powers.array() + kKeptWeight / num_answers_);
 }
 
 void TreeSolver::Evaluate(double eta, Evaluation* at) const {
@@ -99,170 +153,152 @@ void TreeSolver::Evaluate(double eta, Evaluation* at) const {
   const Index n = tree.num_cells;
   const Index num_vertices = copies_.size();
   const Index root = num_vertices - 1;
-  const auto for_children = [&](int64_t node, const auto& visit) {
-    for (int64_t c = 0; c < tree.num_children(node); ++c) visit(tree.children_of(node)[c]);
-  };
-  VectorXd left = VectorXd::Ones(num_vertices);  // of the budget, at the vertex
-  at->precision = VectorXd::Zero(num_vertices);
-  for (int64_t node = tree.num_nodes() - 1; node >= 0; --node) {
-    const bool is_root = n + node == root;
-    if (!is_root) at->precision(n + node) = left(n + node) * Sigmoid(logit_(node));
-    for_children(node, [&](int64_t child) {
-      left(child) = is_root ? 1 : left(n + node) * Sigmoid(-logit_(node));
-      if (child < n) at->precision(child) = left(child);
-    });
-  }
-  at->scale = at->precision;
-  at->series = VectorXd::Zero(num_vertices);
-  for (int64_t node = 0; node < tree.num_nodes(); ++node) {
-    double parallel = 0;
-    for_children(node, [&](int64_t child) { parallel += 1 / at->scale(child); });
-    at->series(n + node) = 1 / parallel;
-    at->scale(n + node) += 1 / parallel;
-  }
-  Split(at);
-  // The best part of the budget for what is below the root: R / b + (S + eta) / (1 - b beta).
-  const double beta = 1 - at->series(root);
-  const double of_residual = std::sqrt(weight_.dot(at->residual) * beta);
-  const double of_constant = std::sqrt(std::max(weight_.dot(at->constant) + eta, 0.0));
-  const double part = of_residual / (of_residual + of_constant) / beta;
-  at->precision *= part;
-  at->scale *= part;
-  at->series *= part;
-  at->residual /= part;
-  left *= part;
-  at->precision(root) = 1 - part;
-  at->scale(root) = at->series(root) + at->precision(root);
-  at->variance = at->residual + at->constant / at->scale(root);
-  at->objective = weight_.dot(at->variance) + eta * at->variance(root);
-  // The chain rule: upwards by variances, downwards by scales.
+  at->share = VectorXd::Ones(num_vertices);
+  at->spread = spread_;
+  at->wanted = VectorXd::Zero(num_vertices);
   at->demand = weight_;
-  at->demand(root) += eta;
+  at->cost = VectorXd::Zero(num_vertices);  // at first, of each vertex by itself
+  VectorXd below = VectorXd::Zero(num_vertices);  // the sum of lambda
+  below.head(n) = lambda_;
   for (int64_t node = 0; node < tree.num_nodes(); ++node) {
-    for_children(node, [&](int64_t child) {
-      const double share = at->series(n + node) / at->scale(child);
-      at->demand(n + node) += share * share * at->demand(child);
+    double all = 0;
+    double sum = 0;
+    ForEachChild(tree, node, [&](int64_t child) {
+      all += below(child);
+      sum += spread_(child);
     });
-  }
-  at->gain.resize(num_vertices);
-  at->gain(root) = at->demand(root) / (at->scale(root) * at->scale(root));
-  for (int64_t node = tree.num_nodes() - 1; node >= 0; --node) {
-    const double above = at->variance(n + node);
-    double of_series = at->gain(n + node);  // minus the derivative by h, through c and the shares
-    for_children(node, [&](int64_t child) {
-      const double inverse = 1 / at->scale(child);
-      const double share = at->series(n + node) * inverse;
-      of_series += at->demand(child) * inverse * (inverse - 2 * share * above);
+    below(n + node) = all;
+    // z = (L_c / v_c + level) / (Var(T) D_c + L / v_c), the level such that they sum to 1.
+    const double above = variance_(n + node);
+    double without_level = 0;
+    double of_level = 0;
+    ForEachChild(tree, node, [&](int64_t child) {
+      const double bend = above * at->demand(child) + all / spread_(child);
+      without_level += below(child) / spread_(child) / bend;
+      of_level += 1 / bend;
     });
-    for_children(node, [&](int64_t child) {
-      const double inverse = 1 / at->scale(child);
-      const double share = at->series(n + node) * inverse;
-      const double gain =
-          share * share * of_series +
-          at->demand(child) * inverse * (inverse * (1 - 2 * share) + 2 * share * share * above);
-      at->gain(child) = std::max(gain, kLeastGain * at->demand(child) * inverse * inverse);
+    const double level = std::max(0.0, 1 - without_level) / of_level;
+    double demand = 0;
+    double common_cost = 0;    // sum z_d^2 / v_d
+    double common_demand = 0;  // sum D_d p_d^2
+    ForEachChild(tree, node, [&](int64_t child) {
+      const double bend = above * at->demand(child) + all / spread_(child);
+      const double share = (below(child) / spread_(child) + level) / bend;
+      const double part = spread_(child) / sum;
+      at->share(child) = share;
+      demand += share * share * at->demand(child);
+      common_cost += share * share / spread_(child);
+      common_demand += part * part * at->demand(child);
     });
-  }
-  VectorXd cells = at->gain;  // the sum of lambda of the cells below
-  VectorXd below = VectorXd::Zero(num_vertices);
-  at->spent = VectorXd::Zero(num_vertices);
-  double most = 1;
-  for (int64_t node = 0; node < tree.num_nodes(); ++node) {
-    cells(n + node) = 0;
-    for_children(node, [&](int64_t child) {
-      cells(n + node) += cells(child);
-      below(n + node) += below(child) + at->precision(child) * at->gain(child);
+    at->demand(n + node) += demand;
+    ForEachChild(tree, node, [&](int64_t child) {
+      const double share = at->share(child);
+      const double part = spread_(child) / sum;
+      at->cost(child) = (1 - 2 * share) / spread_(child) + common_cost;
+      const double price = below(child) * (1 - 2 * share) + all * share * share;
+      const double want = at->demand(child) * (1 - 2 * part) + common_demand;
+      at->wanted(child) = std::sqrt(std::max(price, kLeastSquares * all) /
+                                    std::max(want, kLeastSquares * common_demand));
     });
-    if (n + node == root) break;
-    at->spent(n + node) = below(n + node) / (left(n + node) * Sigmoid(-logit_(node)));
-    most = std::max(most, at->gain(n + node) / cells(n + node));
-  }
-  // The root's s may be negative, by less than 1 / (its children - 1).
-  const double bound = most * cells(root);
-  const double missing = std::max(0.0, bound - at->gain(root));
-  const auto num_top = static_cast<double>(tree.num_children(tree.num_nodes() - 1));
-  at->lower_bound =
-      at->objective * at->objective / std::max(at->gain(root), bound + missing / (num_top - 1));
-}
-
-// On z the total of a vertex is the product of the shares above it.
-void TreeSolver::Split(Evaluation* at) const {
-  const Index n = tree_->num_cells;
-  at->constant = VectorXd::Ones(copies_.size());
-  at->residual = VectorXd::Zero(copies_.size());
-  for (int64_t node = tree_->num_nodes() - 1; node >= 0; --node) {
-    for (int64_t k = 0; k < tree_->num_children(node); ++k) {
-      const int64_t child = tree_->children_of(node)[k];
-      const double share = at->series(n + node) / at->scale(child);
-      at->constant(child) = share * share * at->constant(n + node);
-      at->residual(child) = share * share * at->residual(n + node) + (1 - share) / at->scale(child);
+    if (tree.num_children(node) == 2) {
+      const int64_t* pair = tree.children_of(node);
+      at->wanted(pair[1]) = at->wanted(pair[0]);
     }
   }
+  at->demand(root) += eta;
+  at->c = std::sqrt(at->demand(root));
+  at->cost(root) = at->c;
+  at->constant = VectorXd::Ones(num_vertices);
+  at->residual = VectorXd::Zero(num_vertices);
+  for (int64_t node = tree.num_nodes() - 1; node >= 0; --node) {
+    double sum = 0;
+    ForEachChild(tree, node, [&](int64_t child) { sum += spread_(child); });
+    ForEachChild(tree, node, [&](int64_t child) {
+      const double squared = at->share(child) * at->share(child);
+      at->cost(child) += at->cost(n + node);
+      at->constant(child) = squared * at->constant(n + node);
+      at->residual(child) =
+          squared * at->residual(n + node) + spread_(child) * (1 - spread_(child) / sum);
+    });
+  }
+  at->variance = at->residual + at->constant / at->c;
+  at->objective = Dot(weight_, at->variance) + eta * at->variance(root);
+  at->mean_cost = Dot(lambda_, at->cost.head(n));
+  at->most_cost = at->cost.head(n).maxCoeff();
+}
+
+void TreeSolver::Advance(const Evaluation& at) {
+  spread_ = at.wanted;
+  variance_ = at.variance;
+  lambda_ = lambda_.cwiseProduct(at.cost.head(tree_->num_cells));
+  Normalise(&lambda_);
+}
+
+void TreeSolver::AscendWeight(const Evaluation& at) {
+  const double mean = Dot(weight_, at.variance);
+  for (Index v = 0; v < log_weight_.size(); ++v) {
+    if (copies_(v) == 0) continue;  // it must not be the largest
+    log_weight_(v) += kWeightStep * PortableLog(importance_(v) * at.variance(v) / mean);
+  }
+  log_weight_ = (log_weight_.array() - log_weight_.maxCoeff()).max(kLeastLogWeight);
+}
+
+double TreeSolver::LargestVariance(const Evaluation& at) const {
+  double largest = 0;
+  for (Index v = 0; v < copies_.size(); ++v) {
+    if (copies_(v) > 0) largest = std::max(largest, importance_(v) * at.variance(v));
+  }
+  return largest;
 }
 
 Strategy TreeSolver::Solve(double trade_off, double tolerance, int max_iterations) {
   const bool max = goal_ == StrategyGoal::kMax;
-  const double eta = std::max(PortableExpm1(trade_off) / height_, (kLeastPositive - 1) / height_);
+  const double wanted_eta = PortableExpm1(trade_off) / height_;
+  double least_eta = (kLeastPositive - 1) / height_;
   const Index root = copies_.size() - 1;
-  const Index num_inner = tree_->num_nodes() - 1;  // the root has its part in closed form
-  Accelerator accelerator;
   Evaluation at;
   Evaluation best;
-  VectorXd best_logit;
+  VectorXd best_lambda;
   VectorXd best_weight;
+  double least = std::numeric_limits<double>::infinity();
   double best_gap = std::numeric_limits<double>::infinity();
+  double before = 0;
   int iteration = 1;
   for (;; ++iteration) {
     CheckNotStopped(stop_);
-    if (max) SpreadWeight();
-    Evaluate(eta, &at);
-    double objective = at.objective;
     if (max) {
-      double largest = 0;
-      for (Index v = 0; v <= root; ++v) {
-        if (copies_(v) > 0) largest = std::max(largest, importance_(v) * at.variance(v));
-      }
-      objective += largest - weight_.dot(at.variance);
+      SpreadWeight();
+      least_eta = (kLeastPositive - 1) * ScalesOf(*tree_, weight_)(root);
     }
-    const double gap = objective / at.lower_bound - 1;
-    if (gap < best_gap) {
-      best_gap = gap;
+    Evaluate(std::max(wanted_eta, least_eta), &at);
+    double objective = at.objective;
+    if (max) objective += LargestVariance(at) - Dot(weight_, at.variance);
+    const double upper = objective * at.most_cost;
+    const double lower = at.objective * at.mean_cost;
+    RESIDUA_CHECK(std::isfinite(upper) && lower > 0 && upper > 0);
+    const double gap = upper / lower - 1 + kChangesLeft * std::fabs(lower - before) / lower;
+    before = lower;
+    best_gap = std::min(best_gap, gap);
+    if (upper < least) {
+      least = upper;
       best = at;
-      best_logit = logit_;
+      best_lambda = lambda_;
       best_weight = weight_;
     }
     if (best_gap <= tolerance || iteration >= max_iterations) break;
-    VectorXd step = VectorXd::Zero(tree_->num_nodes());
-    step.head(num_inner) = 0.5 * (at.gain.segment(tree_->num_cells, num_inner).array() /
-                                  at.spent.segment(tree_->num_cells, num_inner).array())
-                                     .log();
-    RESIDUA_CHECK(step.allFinite());
-    if (max) {
-      const double mean = weight_.dot(at.variance);
-      log_weight_ = log_weight_.array() +
-                    kWeightStep * (importance_.array() * at.variance.array() / mean).log();
-      log_weight_ = (log_weight_.array() - log_weight_.maxCoeff()).max(kLeastLogWeight);
-      logit_ += step;
-    } else {
-      logit_ = accelerator.Next(logit_, step, 1 / at.objective);
-    }
-    logit_ = logit_.cwiseMax(-kMostLogit).cwiseMin(kMostLogit);
+    if (max) AscendWeight(at);
+    Advance(at);
   }
-  logit_ = best_logit;
   weight_ = best_weight;
-  multipliers_ = best.gain.head(tree_->num_cells);
-  const double most = multipliers_.maxCoeff();
-  multipliers_ = most > 0 && multipliers_.allFinite()
-                     ? VectorXd(multipliers_.cwiseMax(kLeastMultiplier * most))
-                     : VectorXd(VectorXd::Ones(tree_->num_cells));
-  multipliers_ /= multipliers_.sum();
+  multipliers_ = best_lambda;
   Strategy strategy;
   strategy.relative_gap = best_gap;
   strategy.iterations = iteration;
-  const double c = best.scale(root);
-  strategy.privacy_cost = 1 - c;
-  strategy.constant_mean = weight_.dot(best.constant);
-  strategy.residual_mean = weight_.dot(best.residual);
+  // Scaled to a largest diagonal entry of 1.
+  strategy.privacy_cost = 1 - best.c / best.most_cost;
+  best.residual *= best.most_cost;
+  strategy.constant_mean = Dot(weight_, best.constant);
+  strategy.residual_mean = Dot(weight_, best.residual);
   if (max) {
     std::vector<Index> asked;
     for (Index v = 0; v <= root; ++v) {
@@ -271,7 +307,9 @@ Strategy TreeSolver::Solve(double trade_off, double tolerance, int max_iteration
     strategy.residual_variance = best.residual.cwiseProduct(importance_)(asked);
     strategy.constant_variance = best.constant.cwiseProduct(importance_)(asked);
   }
-  strategy.tree_scale = best.scale;
+  strategy.tree_share = std::move(best.share);
+  strategy.tree_precision =
+      (best.spread.array() > 0).select(1 / (best.most_cost * best.spread.array()), 0.0);
   return strategy;
 }
 

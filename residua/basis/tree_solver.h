@@ -11,45 +11,46 @@
 
 namespace residua {
 
-// The best strategy of a tree of groups in which every vertex is measured by itself, in O(n) a step:
-// over `precision` s >= 0 of the vertices, with 1_v the cells below v and
-//   X = sum_v s_v 1_v 1_v^T,   the sum of s on the path to each cell at most 1,
-// it minimises the same objective as StrategySolver. Where all children of each node have equal
-// subtrees, an optimal X is of this form (averaging over the tree's symmetries); otherwise it is
-// near one: docs/geography.md has figures.
+// The best strategy of a tree of groups in which each node tells its children's totals apart by
+// itself, in O(n) a step. Of the totals t of a node's children, given the node's own total T, it
+// measures t_c - `share`_c T with precision `precision`_c, and at last the total of all cells:
+//   X = c 1 1^T + sum over nodes of C^T G C,   G = (I - 1 z^T) diag(precision) (I - z 1^T),
+// with z the shares, of sum 1, and C the sums of cells below each child. It minimises the same
+// objective as StrategySolver. Where all children of each node have equal subtrees, an optimal X is
+// of this form (averaging over the tree's symmetries); otherwise it is near one: docs/geography.md
+// has figures.
 //
-// X need not be formed. With c_v the largest number such that the cells below v have
-// X_v >= c_v 1 1^T,
-//   c_cell = s_cell,   c_v = s_v + h_v,   1 / h_v = sum over children of 1 / c_child,
-// and given the total of v, the children's totals are as if measured with variances 1 / c_child:
-// they have the shares z_child = h_v / c_child of it, and covariance
-// diag(1 / c) - h_v (1 / c) (1 / c)^T. What is below v of G = X - c_root 1 1^T is
-// diag(c) - h_v 1 1^T on the children's totals, node by node.
-//
-// The objective is convex in s and homogeneous of degree -1. For g = - its gradient, lambda = g of
-// the cells and t = the largest g_v / (sum of lambda below v), no s does better than
-// f^2 / (t sum lambda): the proven gap. Where no node can gain, g_v equals the average of g below
-// it; the step on the logarithm of s_v / (what is left below v) is half the logarithm of their
-// ratio, which would be exact if subtrees did not depend on each other. The root's s is found in
-// closed form; it may be negative, as long as X is positive definite.
+// X need not be formed. With v = 1 / precision, S = sum of v over the node's children,
+//   Var(t_c) = z_c^2 Var(T) + v_c (1 - v_c / S),   Var(all cells) = 1 / c,
+//   X_jj = c + sum on the path to j of ((1 - 2 z_c) / v_c + sum over the children d of z_d^2 / v_d).
+// Let lambda be multipliers of the cells, L_c their sum below c, L that of the node, and D_c the
+// derivative of the objective by Var(t_c): D_c = weight_c + sum over c's children of z^2 D. What
+// depends on a node is
+//   Var(T) sum D_c z_c^2 + sum D_c v_c (1 - v_c / S) + sum (L_c (1 - 2 z_c) + L z_c^2) / v_c.
+// Its best shares have a closed form, and are positive. At the best v,
+//   v_c^2 = (L_c (1 - 2 z_c) + L z_c^2) / (D_c (1 - 2 p_c) + sum D_d p_d^2),   p = v / S.
+// A step takes the shares from the lambda, v and variances before it, then these v and variances,
+// and lambda_j <- lambda_j X_jj, of sum 1.
 class TreeSolver {
  public:
   TreeSolver(const Attribute& attribute, std::shared_ptr<const CellTree> tree, StrategyGoal goal,
              std::stop_token stop = {});
 
-  // As StrategySolver does; of the result, `tree_scale` has the c of every vertex.
+  // As StrategySolver does. The gap is not proven: it is what lambda's own condition, that X_jj be
+  // 1 wherever lambda is not 0, and the last step leave open.
   Strategy Solve(double trade_off, double tolerance, int max_iterations);
 
-  // Of the last solution: g of the cells, all positive, scaled to sum 1; the weights of every
-  // vertex's queries.
+  // Of the last solution: lambda, all positive, of sum 1; the weights of every vertex's queries.
   const Eigen::VectorXd& multipliers() const { return multipliers_; }
   const Eigen::VectorXd& weights() const { return weight_; }
 
  private:
   struct Evaluation;
   void Evaluate(double eta, Evaluation* at) const;
-  void Split(Evaluation* at) const;
+  void Advance(const Evaluation& at);
   void SpreadWeight();
+  void AscendWeight(const Evaluation& at);
+  double LargestVariance(const Evaluation& at) const;
 
   std::shared_ptr<const CellTree> tree_;
   StrategyGoal goal_;
@@ -60,7 +61,10 @@ class TreeSolver {
   Eigen::VectorXd importance_;  // of each vertex: that of the most important of these, or 1
   Eigen::VectorXd log_weight_;  // of kMax: of each vertex
   Eigen::VectorXd weight_;      // of each vertex's queries together
-  Eigen::VectorXd logit_;       // of each node: s_v against what is left below it
+  // Where the next step starts.
+  Eigen::VectorXd lambda_;    // of each cell, sum 1
+  Eigen::VectorXd spread_;    // v of each vertex but the root
+  Eigen::VectorXd variance_;  // of each vertex
   Eigen::VectorXd multipliers_;
 };
 

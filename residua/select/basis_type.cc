@@ -176,7 +176,8 @@ std::optional<ResidualBasis> RoundedTo(int scale_bits, const BasisType& type) {
   if (type.fixed != nullptr) return *type.fixed;
   const auto rounded = [&] {
     if (type.tree_solver != nullptr) {
-      return BasisFromTree(*type.attribute, RoundTree(type.tree, type.on_tree, scale_bits));
+      return BasisFromTree(*type.attribute,
+                           RoundTree(type.tree, type.on_tree, type.shares, scale_bits));
     }
     if (type.tree != nullptr) {
       return BasisFromTree(*type.attribute, RoundBlocks(*type.space, type.tree, type.factor,

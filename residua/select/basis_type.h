@@ -26,7 +26,8 @@ struct BasisType {
   std::shared_ptr<const CellTree> tree;     // that the basis follows, if any
   std::shared_ptr<TreeSolver> tree_solver;  // in place of space and solver
   Eigen::MatrixXd factor;   // of the user's own strategy, or the solver's in the end
-  Eigen::VectorXd on_tree;  // beside the factor, of blocks; or in its place
+  Eigen::VectorXd on_tree;  // beside the factor, of blocks; or in its place, precisions
+  Eigen::VectorXd shares;   // beside precisions
   std::shared_ptr<const ResidualBasis> fixed;  // in place of all of these
   double trade_off = 0;
   Eigen::VectorXd answer_weight;  // of kMax: from the whole problem; empty for the attribute's own

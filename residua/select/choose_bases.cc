@@ -148,7 +148,8 @@ class Search {
           type.Solve(type.trade_off, exact ? kFinalTolerance : kLargeTolerance,
                      type.is_large() ? kLargeIterations : kFinalIterations, true);
       Put(type, Draft(type, strategy));
-      type.on_tree = type.tree_solver != nullptr ? strategy.tree_scale : strategy.left_over;
+      type.on_tree = type.tree_solver != nullptr ? strategy.tree_precision : strategy.left_over;
+      type.shares = strategy.tree_share;
       if (type.tree_solver != nullptr) continue;
       type.factor = FactorOf(type, strategy);
     }

@@ -397,7 +397,7 @@ TEST(TreeSolverTest, IsNearTheOptimum) {
       EXPECT_LE(excess, c.most_above);
       const ResidualBasis basis = BasisFromTree(
           c.attribute, RoundTree(std::make_shared<const CellTree>(*GroupTree(c.attribute)),
-                                 strategy.tree_scale, 16));
+                                 strategy.tree_precision, strategy.tree_share, 16));
       EXPECT_NEAR(basis.privacy_cost * basis.mean.residual /
                       (strategy.privacy_cost * strategy.residual_mean),
                   1, 5e-4);
