@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <map>
 #include <optional>
@@ -32,6 +33,7 @@ constexpr double kMostTradeOff = 12;
 // The same for the largest variance, in steps of 1/16. The loss of many attributes is steep: steps
 // of 1/4 lost 0.6 % on the sizes of Adult.
 constexpr double kMaxStep = 1.0 / 16;
+constexpr int kCoarsestMaxStep = 24;
 constexpr int kLeastMaxStep = -32;
 constexpr int kMostMaxStep = 160;
 // How much log(c / (1 - c)) moves with u, roughly, before a secant is known.
@@ -44,8 +46,8 @@ constexpr double kWorthSplitting = 1e-4;
 // Weights of the whole problem are looked for where its variances have no more terms than this.
 // Beyond, bases whose variances are all nearly alike would cost minutes in the search for the noise.
 constexpr double kMostTerms = 1 << 15;
-// Rounds of that, how often the loss is computed, and when it stands still. They are taken where
-// they gain twice what losses may be wrong by.
+// Rounds of that, how often the loss is computed, and when it stands still. The weights are taken
+// where they gain twice what losses may be wrong by.
 constexpr int kWeightRounds = 120;
 constexpr int kRoundsToLoss = 10;
 constexpr double kStandsStill = 5e-5;
@@ -237,28 +239,47 @@ class Search {
       if (!types_[t].is_given()) Put(types_[t], at(t, sixteenth[t]));
     }
     double least_loss = problem_.solve(bases_).loss;
-    for (const int step : {24, 12, 4, 1}) {
-      for (int sweep = 0; sweep < 3; ++sweep) {
-        bool moved = false;
-        for (size_t t = 0; t < types_.size(); ++t) {
-          if (types_[t].is_given()) continue;
-          for (const int direction : {1, -1}) {
-            for (;;) {
-              const int trial = sixteenth[t] + direction * step;
-              if (trial < kLeastMaxStep || trial > kMostMaxStep) break;
-              Put(types_[t], at(t, trial));
-              const double loss = problem_.solve(bases_).loss;
-              if (!(loss < least_loss * (1 - 1e-6))) break;
-              least_loss = loss;
-              sixteenth[t] = trial;
-              moved = true;
+    const auto descend = [&](std::initializer_list<int> steps) {
+      for (const int step : steps) {
+        for (int sweep = 0; sweep < 3; ++sweep) {
+          bool moved = false;
+          for (size_t t = 0; t < types_.size(); ++t) {
+            if (types_[t].is_given()) continue;
+            for (const int direction : {1, -1}) {
+              for (;;) {
+                const int trial = sixteenth[t] + direction * step;
+                if (trial < kLeastMaxStep || trial > kMostMaxStep) break;
+                Put(types_[t], at(t, trial));
+                const double loss = problem_.solve(bases_).loss;
+                if (!(loss < least_loss * (1 - 1e-6))) break;
+                least_loss = loss;
+                sixteenth[t] = trial;
+                moved = true;
+              }
             }
+            Put(types_[t], at(t, sixteenth[t]));
           }
-          Put(types_[t], at(t, sixteenth[t]));
+          if (!moved) break;
         }
-        if (!moved) break;
       }
+    };
+    const std::vector<int> first = sixteenth;
+    descend({kCoarsestMaxStep, 12, 4, 1});
+    // The loss may have another valley below the start, which was passed by on the way up.
+    bool found = false;
+    for (size_t t = 0; t < types_.size(); ++t) {
+      const int below = first[t] - kCoarsestMaxStep;
+      if (types_[t].is_given() || sixteenth[t] <= first[t] || below < kLeastMaxStep) continue;
+      Put(types_[t], at(t, below));
+      const double loss = problem_.solve(bases_).loss;
+      if (loss < least_loss * (1 - kWorthWeighing)) {
+        least_loss = loss;
+        sixteenth[t] = below;
+        found = true;
+      }
+      Put(types_[t], at(t, sixteenth[t]));
     }
+    if (found) descend({12, 4, 1});
     for (size_t t = 0; t < types_.size(); ++t) types_[t].trade_off = kMaxStep * sixteenth[t];
     return least_loss;
   }

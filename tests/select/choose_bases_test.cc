@@ -228,6 +228,21 @@ TEST(ChooseBasesTest, WeightsOfTheWholeProblemAttainTheLeastMaximum) {
   }
 }
 
+// The loss of the tree has a valley at large trade-offs and a deeper one at small ones; the search
+// starts between them. The table has too many answers for weights of the whole problem.
+TEST(ChooseBasesTest, TheDeeperValleyOfTradeOffsIsFound) {
+  const Attribute tree = WeighedTree(3, {{1, 2}}, {1.5849, 1});
+  const Domain domain = WithAttribute("70:range", tree);
+  const double both = Select(Request(domain, {{}, {{{0, 1}, 1.0}}}, "max-variance")).loss;
+  const double range = Select(Request(domain, {{}, {{{0}, 1.0}}}, "max-variance")).loss;
+  const Workload alone{{}, {{{0}, 1.0}}};
+  std::vector<Attribute> attributes = {tree};
+  attributes[0].name = "tree";
+  const oracle::OptimumBounds optimum =
+      oracle::LeastMaxVariance(oracle::WeightedQueries(Domain(attributes), alone), 600);
+  EXPECT_LE(both / range, optimum.upper * 1.01);
+}
+
 TEST(ChooseBasesTest, RandomPlansForTheLargestVarianceAreNeverBelowTheOptimum) {
   std::mt19937 random(71);
   double sum = 0;

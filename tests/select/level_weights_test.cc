@@ -129,7 +129,8 @@ TEST(LevelWeightsTest, PlansOfSmallTreesAreNearTheDenseOptimumAndBoundsBelowIt) 
 }
 
 // Where every vertex is measured by itself, as in large trees. These trees are as irregular as can
-// be: that family is up to 10 % above the optimum on them, 2 % on average.
+// be: that family is up to 10 % above the optimum on them, 2 % on average; for the largest variance
+// up to 17 %.
 TEST(LevelWeightsTest, TheTreeSolverIsNearTheDenseOptimum) {
   std::mt19937 random(32);
   int num_compared = 0;
@@ -158,12 +159,11 @@ TEST(LevelWeightsTest, TheTreeSolverIsNearTheDenseOptimum) {
     }
     const oracle::OptimumBounds optimum =
         oracle::LeastMaxVariance(ImportantQueries(attribute), 400);
-    if (!(optimum.upper >= optimum.lower * (1 - 1e-9) && optimum.upper <= 1.02 * optimum.lower))
-      continue;
+    ASSERT_LE(optimum.upper, 1.02 * optimum.lower) << trial;
     ++num_max;
     const double largest = (strategy.residual_variance + strategy.constant_variance / c).maxCoeff();
     EXPECT_GE(largest, optimum.lower * (1 - 1e-9)) << trial;
-    EXPECT_LE(largest, 1.12 * optimum.upper) << trial;
+    EXPECT_LE(largest, 1.18 * optimum.upper) << trial;
     // What the bound takes from it: weights over importance of sum 1.
     double sum = 0;
     const AnswerWeights weights = WeighAnswers(attribute);
@@ -183,7 +183,7 @@ TEST(LevelWeightsTest, TheTreeSolverIsNearTheDenseOptimum) {
   }
   EXPECT_GE(num_compared, 30);
   EXPECT_LE(sum_of_ratios / num_compared, 1.03);
-  EXPECT_GE(num_max, 10);
+  EXPECT_EQ(num_max, 45);
 }
 
 // More than 128 cells: few blocks of equal cells, and groups that tell all cells apart.
@@ -226,7 +226,6 @@ TEST(LevelWeightsTest, QuotientsAndLargeTreesAreNearTheDenseOptimum) {
 
 TEST(LevelWeightsTest, TheLargestVarianceIsThatTimesTheImportance) {
   std::mt19937 random(34);
-  int num_compared = 0;
   for (int trial = 0; trial < 12; ++trial) {
     Attribute attribute = RandomTree(3 + static_cast<int64_t>(random() % 7), random);
     PutWeights(random, trial % 3 == 0, &attribute);
@@ -234,9 +233,7 @@ TEST(LevelWeightsTest, TheLargestVarianceIsThatTimesTheImportance) {
     const Workload workload{{}, {{{0}, 1}}};
     const oracle::OptimumBounds optimum =
         oracle::LeastMaxVariance(ImportantQueries(attribute), 800);
-    if (!(optimum.upper >= optimum.lower * (1 - 1e-9) && optimum.upper <= 1.01 * optimum.lower))
-      continue;
-    ++num_compared;
+    ASSERT_LE(optimum.upper, 1.01 * optimum.lower) << trial;
     const Plan plan = PlanOf(Domain({attribute}), workload, "max-variance");
     EXPECT_GE(plan.loss, optimum.lower * (1 - 1e-9)) << trial;
     EXPECT_LE(plan.loss, 1.003 * optimum.upper) << trial;
@@ -249,7 +246,6 @@ TEST(LevelWeightsTest, TheLargestVarianceIsThatTimesTheImportance) {
     bare.level_weights.clear();
     EXPECT_NEAR(PlanOf(Domain({bare}), workload, "max-variance").loss / plan.loss, 1, 1e-3);
   }
-  EXPECT_GE(num_compared, 5);
 }
 
 // A budget divided equally among the levels gives every answer as much variance as there are
