@@ -27,6 +27,9 @@ constexpr int kSearchIterations = 60;
 // The final strategy.
 constexpr double kFinalTolerance = 1e-6;
 constexpr int kFinalIterations = 200;
+// Of trees of groups, whose steps are plain and take linear time.
+constexpr int kTreeSearchIterations = 200;
+constexpr int kTreeFinalIterations = 800;
 // Above this many cells a dense step takes a second: the last digits are not worth a minute.
 constexpr int64_t kLargeAttribute = 400;
 constexpr double kLargeTolerance = 2e-5;
@@ -231,7 +234,8 @@ std::optional<ResidualBasis> RoundedTo(int scale_bits, const BasisType& type) {
   if (type.fixed != nullptr) return *type.fixed;
   const auto rounded = [&] {
     if (type.tree_solver != nullptr) {
-      return BasisFromTree(*type.attribute, RoundTree(type.tree, type.on_tree, type.shares, scale_bits));
+      return BasisFromTree(*type.attribute,
+                           RoundTree(type.tree, type.on_tree, type.shares, scale_bits));
     }
     if (type.tree != nullptr) {
       return BasisFromTree(*type.attribute, RoundBlocks(*type.space, type.tree, type.factor,
@@ -324,9 +328,11 @@ class Search {
     for (BasisType& type : types_) {
       if (type.is_given()) continue;
       const bool exact = problem_.goal == StrategyGoal::kMean && !type.is_large();
+      const int most = type.is_large()                        ? kLargeIterations
+                       : exact && type.tree_solver != nullptr ? kTreeFinalIterations
+                                                              : kFinalIterations;
       const Strategy strategy =
-          type.Solve(type.trade_off, exact ? kFinalTolerance : kLargeTolerance,
-                     type.is_large() ? kLargeIterations : kFinalIterations, true);
+          type.Solve(type.trade_off, exact ? kFinalTolerance : kLargeTolerance, most, true);
       Put(type, Draft(type, strategy));
       type.on_tree = type.tree_solver != nullptr ? strategy.tree_precision : strategy.left_over;
       type.shares = strategy.tree_share;
@@ -359,9 +365,10 @@ class Search {
     for (int round = 0; round < kSearchRounds; ++round) {
       for (BasisType& type : types_) {
         if (type.is_given()) continue;
-        Put(type,
-            Draft(type, type.Solve(type.trade_off, kSearchTolerance,
-                                   type.is_large() ? kLargeIterations : kSearchIterations, false)));
+        const int most = type.is_large()               ? kLargeIterations
+                         : type.tree_solver != nullptr ? kTreeSearchIterations
+                                                       : kSearchIterations;
+        Put(type, Draft(type, type.Solve(type.trade_off, kSearchTolerance, most, false)));
       }
       const BasisProblem::Outcome outcome = problem_.solve(bases_);
       if (outcome.loss < least_loss) {
