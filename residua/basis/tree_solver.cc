@@ -19,6 +19,7 @@ using Eigen::VectorXd;
 // Part of the weight that the levels keep, each alike, for the largest variance. It costs the bound
 // that part of what is not at the largest, and keeps V well conditioned there.
 constexpr double kKeptWeight = 5e-3;
+// Of the largest: less is as good as nothing, and could not come back.
 constexpr double kLeastPower = 1e-14;
 // Of sums of squares that are computed as differences: rounding may leave nothing of them, or less.
 constexpr double kLeastSquares = 1e-14;
@@ -27,7 +28,7 @@ constexpr double kLeastSquares = 1e-14;
 constexpr double kLeastMultiplier = 1e-9;
 // 1 + eta 1^T V^-1 1 is kept above this.
 constexpr double kLeastPositive = 1e-6;
-// Steps converge linearly, and seldom faster than this times the last change is left.
+// Steps converge linearly: about this many times the last change is still to come.
 constexpr double kChangesLeft = 4;
 
 // Sums in one order, whatever the processor.

@@ -29,7 +29,7 @@ constexpr double kFinalTolerance = 1e-6;
 constexpr int kFinalIterations = 200;
 // Of trees of groups, whose steps are plain and take linear time.
 constexpr int kTreeSearchIterations = 200;
-constexpr int kTreeFinalIterations = 800;
+constexpr int kTreeFinalIterations = 600;
 // Above this many cells a dense step takes a second: the last digits are not worth a minute.
 constexpr int64_t kLargeAttribute = 400;
 constexpr double kLargeTolerance = 2e-5;
@@ -328,9 +328,9 @@ class Search {
     for (BasisType& type : types_) {
       if (type.is_given()) continue;
       const bool exact = problem_.goal == StrategyGoal::kMean && !type.is_large();
-      const int most = type.is_large()                        ? kLargeIterations
-                       : exact && type.tree_solver != nullptr ? kTreeFinalIterations
-                                                              : kFinalIterations;
+      const int most = type.is_large()               ? kLargeIterations
+                       : type.tree_solver != nullptr ? kTreeFinalIterations
+                                                     : kFinalIterations;
       const Strategy strategy =
           type.Solve(type.trade_off, exact ? kFinalTolerance : kLargeTolerance, most, true);
       Put(type, Draft(type, strategy));
