@@ -1,6 +1,7 @@
 // Plans of large trees of groups, and the lower bound of each: tree_bench
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -52,12 +53,14 @@ Attribute Country(int64_t num_cells, size_t num_counties) {
 
 void Main() {
   fmt::print(
-      "| cells | counties | objective | plan, s | bound, s | above any mechanism | peak, MB |\n"
-      "|---|---|---|---|---|---|---|\n");
+      "| cells | counties | objective | levels | plan, s | bound, s | above any mechanism | peak, "
+      "MB |\n"
+      "|---|---|---|---|---|---|---|---|\n");
   struct Row {
     int64_t num_cells;
     size_t num_counties;
     std::string objective;
+    std::vector<double> level_weights = {};
   };
   std::vector<Row> rows;
   for (const auto& [cells, counties] :
@@ -65,11 +68,16 @@ void Main() {
     rows.push_back({cells, counties, "sum-variance"});
   }
   rows.push_back({3143, 52, "sum-variance"});
+  for (const int64_t cells : {10'000, 84'034}) {
+    rows.push_back({cells, cells == 10'000 ? 1500U : 3143U, "sum-variance", {1, 1, 1}});
+  }
+  rows.push_back({84'034, 3143, "sum-variance", {1, 10, 100}});
   rows.push_back({84'034, 3143, "p-norm=4"});
   rows.push_back({84'034, 3143, "max-variance"});
   for (const Row& row : rows) {
     std::vector<Attribute> attributes = ParseDomain("18,2,7").attributes();
     attributes.push_back(Country(row.num_cells, row.num_counties));
+    attributes.back().level_weights = row.level_weights;
     const SelectRequest request{Domain(attributes),
                                 {{{MarginalRule::Kind::kUpTo, 2}}, {}},
                                 ParseObjective(row.objective),
@@ -78,8 +86,11 @@ void Main() {
     const bench::Times planned = bench::TimesOf([&] { plan = Select(request); });
     std::optional<PlanCertificate> certificate;
     const bench::Times bounded = bench::TimesOf([&] { certificate = CertifyPlan(plan); });
-    fmt::print("| {} | {} | {} | {:.2f} | {:.2f} | {} | {:.0f} |\n", row.num_cells,
-               row.num_counties, row.objective, planned.processor, bounded.processor,
+    fmt::print("| {} | {} | {} | {} | {:.2f} | {:.2f} | {} | {:.0f} |\n", row.num_cells,
+               row.num_counties, row.objective,
+               row.level_weights.empty() ? "answers"
+                                         : fmt::format("{}", fmt::join(row.level_weights, ", ")),
+               planned.processor, bounded.processor,
                certificate ? fmt::format("{:.3f} %", 100 * certificate->above_lower_bound) : "-",
                bench::MegabytesAtPeak());
   }

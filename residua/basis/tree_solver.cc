@@ -16,9 +16,11 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-// Part of the weight that every vertex keeps, for the largest variance; see StrategySolver.
-constexpr double kKeptWeight = 1e-3;
-constexpr double kLeastLogWeight = -32;
+// Part of the weight that the levels keep, each alike, for the largest variance. It costs the bound
+// that part of what is not at the largest, and keeps V well conditioned there.
+constexpr double kKeptWeight = 5e-3;
+// Of the largest: less is as good as nothing, and could not come back.
+constexpr double kLeastPower = 1e-14;
 // Of sums of squares that are computed as differences: rounding may leave nothing of them, or less.
 constexpr double kLeastSquares = 1e-14;
 // Of the largest multiplier: a cell that others keep from ever costing the most has none, and its
@@ -26,9 +28,7 @@ constexpr double kLeastSquares = 1e-14;
 constexpr double kLeastMultiplier = 1e-9;
 // 1 + eta 1^T V^-1 1 is kept above this.
 constexpr double kLeastPositive = 1e-6;
-// Queries of the same vertex are asked once more for the largest variance with this step.
-constexpr double kWeightStep = 0.7;
-// Steps converge linearly, and seldom faster than this times the last change is left.
+// Steps converge linearly: about this many times the last change is still to come.
 constexpr double kChangesLeft = 4;
 
 // Sums in one order, whatever the processor.
@@ -69,11 +69,11 @@ void ForEachChild(const CellTree& tree, int64_t node, const Visit& visit) {
 
 // Of every vertex; X is as it comes, of any size.
 struct TreeSolver::Evaluation {
-  VectorXd share;      // z
-  VectorXd spread;     // v of this X
-  VectorXd wanted;     // v of the next
-  VectorXd demand;     // D
-  VectorXd residual;   // of its total's variance: residual + constant / c
+  VectorXd share;     // z
+  VectorXd spread;    // v of this X
+  VectorXd wanted;    // v of the next
+  VectorXd demand;    // D
+  VectorXd residual;  // of its total's variance: residual + constant / c
   VectorXd constant;
   VectorXd variance;
   VectorXd cost;  // of X_jj: what the path to the vertex adds up to
@@ -101,10 +101,9 @@ TreeSolver::TreeSolver(const Attribute& attribute, std::shared_ptr<const CellTre
   for (Index cell = 0; cell < n; ++cell) ask(cell);
   for (const int64_t vertex : VerticesOfGroups(attribute, *tree_)) ask(vertex);
   importance_ = (copies_.array() > 0).select(importance_, 1.0);
-  num_answers_ = copies_.sum();
   if (goal == StrategyGoal::kMax) {
-    log_weight_ =
-        (copies_.array() > 0).select(VectorXd::Zero(num_vertices).array(), kLeastLogWeight);
+    StartWeight();
+    SpreadWeight();
   }
   // V is of the form of X, with the precisions `scale` and shares in proportion to their inverses.
   // Its root would be best if every cell had the same lambda.
@@ -136,16 +135,30 @@ TreeSolver::TreeSolver(const Attribute& attribute, std::shared_ptr<const CellTre
   lambda_ = VectorXd::Constant(n, 1 / static_cast<double>(n));
 }
 
-void TreeSolver::SpreadWeight() {
-  double sum = 0;
-  VectorXd powers(log_weight_.size());
-  const double largest = log_weight_.maxCoeff();
-  for (Index v = 0; v < powers.size(); ++v) {
-    powers(v) = PortableExp(std::max(log_weight_(v) - largest, kLeastLogWeight));
-    sum += powers(v) * copies_(v);
+// The same to every level: where the largest variance is least, each has answers that bind.
+void TreeSolver::StartWeight() {
+  std::vector<size_t> level(static_cast<size_t>(copies_.size()), 0);
+  std::vector<double> num_answers;
+  for (size_t v = 0; v < level.size(); ++v) {
+    num_answers.resize(std::max(num_answers.size(), level[v] + 1), 0);
+    num_answers[level[v]] += copies_(static_cast<Index>(v));
+    if (v + 1 == level.size()) break;
+    size_t& above = level[static_cast<size_t>(tree_->num_cells + tree_->parent[v])];
+    above = std::max(above, level[v] + 1);
   }
+  first_power_.resize(copies_.size());
+  for (size_t v = 0; v < level.size(); ++v) {
+    const auto vertex = static_cast<Index>(v);
+    first_power_(vertex) = copies_(vertex) > 0 ? 1 / num_answers[level[v]] : 0;
+  }
+  first_power_ /= Dot(first_power_, copies_);
+  power_ = first_power_;
+}
+
+void TreeSolver::SpreadWeight() {
+  const double kept = (1 - kKeptWeight) / Dot(power_, copies_);
   weight_ = importance_.array() * copies_.array() *
-            ((1 - kKeptWeight) / sum * powers.array() + kKeptWeight / num_answers_);
+            (kept * power_.array() + kKeptWeight * first_power_.array());
 }
 
 void TreeSolver::Evaluate(double eta, Evaluation* at) const {
@@ -157,7 +170,7 @@ void TreeSolver::Evaluate(double eta, Evaluation* at) const {
   at->spread = spread_;
   at->wanted = VectorXd::Zero(num_vertices);
   at->demand = weight_;
-  at->cost = VectorXd::Zero(num_vertices);  // at first, of each vertex by itself
+  at->cost = VectorXd::Zero(num_vertices);        // at first, of each vertex by itself
   VectorXd below = VectorXd::Zero(num_vertices);  // the sum of lambda
   below.head(n) = lambda_;
   for (int64_t node = 0; node < tree.num_nodes(); ++node) {
@@ -236,11 +249,14 @@ void TreeSolver::Advance(const Evaluation& at) {
 
 void TreeSolver::AscendWeight(const Evaluation& at) {
   const double mean = Dot(weight_, at.variance);
-  for (Index v = 0; v < log_weight_.size(); ++v) {
-    if (copies_(v) == 0) continue;  // it must not be the largest
-    log_weight_(v) += kWeightStep * PortableLog(importance_(v) * at.variance(v) / mean);
+  double most = 0;
+  for (Index v = 0; v < power_.size(); ++v) {
+    // To the power 3/4, in operations that every processor rounds alike.
+    const double root = std::sqrt(importance_(v) * at.variance(v) / mean);
+    power_(v) *= root * std::sqrt(root);
+    most = std::max(most, power_(v));
   }
-  log_weight_ = (log_weight_.array() - log_weight_.maxCoeff()).max(kLeastLogWeight);
+  power_ = (copies_.array() > 0).select((power_ / most).cwiseMax(kLeastPower), 0.0);
 }
 
 double TreeSolver::LargestVariance(const Evaluation& at) const {

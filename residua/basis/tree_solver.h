@@ -48,6 +48,7 @@ class TreeSolver {
   struct Evaluation;
   void Evaluate(double eta, Evaluation* at) const;
   void Advance(const Evaluation& at);
+  void StartWeight();
   void SpreadWeight();
   void AscendWeight(const Evaluation& at);
   double LargestVariance(const Evaluation& at) const;
@@ -55,12 +56,12 @@ class TreeSolver {
   std::shared_ptr<const CellTree> tree_;
   StrategyGoal goal_;
   std::stop_token stop_;
-  double num_answers_ = 0;
-  double height_ = 0;           // 1^T V^-1 1 at equal weights
-  Eigen::VectorXd copies_;      // of each vertex: the queries that ask for it
-  Eigen::VectorXd importance_;  // of each vertex: that of the most important of these, or 1
-  Eigen::VectorXd log_weight_;  // of kMax: of each vertex
-  Eigen::VectorXd weight_;      // of each vertex's queries together
+  double height_ = 0;            // 1^T V^-1 1 at the weights it starts from
+  Eigen::VectorXd copies_;       // of each vertex: the queries that ask for it
+  Eigen::VectorXd importance_;   // of each vertex: that of the most important of these, or 1
+  Eigen::VectorXd power_;        // of kMax: what a query of each vertex counts for, up to a factor
+  Eigen::VectorXd first_power_;  // of kMax: where that starts; of sum 1 over all queries
+  Eigen::VectorXd weight_;       // of each vertex's queries together
   // Where the next step starts.
   Eigen::VectorXd lambda_;    // of each cell, sum 1
   Eigen::VectorXd spread_;    // v of each vertex but the root

@@ -25,6 +25,7 @@ constexpr double kErrorFactor = 16;
 constexpr double kMostMargin = 1e-7;
 // The same where nothing is dense: margins grow with the cells, and a direction is worth 1e-4.
 constexpr double kMostSparseMargin = 2e-5;
+constexpr double kMostPairMargin = 5e-3;
 // Steps towards a direction that is known by its image; each gains digits.
 constexpr int kRefinements = 4;
 // A direction that is this near to those before it is made of rounding errors.
@@ -236,7 +237,7 @@ AttributeSplit SplitOfCells(const MatrixRoot& root, const VectorXd& lambda, doub
     split.query_margin = error;
     const double least = EigenvaluesOf((block + block.transpose()) / 2).minCoeff();
     split.margin = 8 * off * norm / least;
-    if (!(split.margin <= kMostSparseMargin) && most > 1) continue;
+    if (!(split.margin <= (most == 2 ? kMostPairMargin : kMostSparseMargin)) && most > 1) continue;
     split.rest = std::max(
         0.0, trace * (1 - error) - block.trace() - 4 * static_cast<double>(most) * off * norm);
     if (block.rows() == 1) {

@@ -27,6 +27,9 @@ constexpr int kFinalIterations = 200;
 // The same of large attributes, and where a search follows.
 constexpr double kLargeTolerance = 2e-5;
 constexpr int kLargeIterations = 20;
+// Of trees of groups, whose steps are plain and take linear time.
+constexpr int kTreeSearchIterations = 200;
+constexpr int kTreeFinalIterations = 600;
 // Bracket of the trade-off u: beyond, privacy costs differ from their limits by less than 1e-3.
 constexpr double kLeastTradeOff = -12;
 constexpr double kMostTradeOff = 12;
@@ -146,9 +149,11 @@ class Search {
     for (BasisType& type : types_) {
       if (type.is_given()) continue;
       const bool exact = problem_.goal == StrategyGoal::kMean && !type.is_large();
+      const int most = type.is_large()               ? kLargeIterations
+                       : type.tree_solver != nullptr ? kTreeFinalIterations
+                                                     : kFinalIterations;
       const Strategy strategy =
-          type.Solve(type.trade_off, exact ? kFinalTolerance : kLargeTolerance,
-                     type.is_large() ? kLargeIterations : kFinalIterations, true);
+          type.Solve(type.trade_off, exact ? kFinalTolerance : kLargeTolerance, most, true);
       Put(type, Draft(type, strategy));
       type.on_tree = type.tree_solver != nullptr ? strategy.tree_precision : strategy.left_over;
       type.shares = strategy.tree_share;
@@ -180,9 +185,10 @@ class Search {
     for (int round = 0; round < kSearchRounds; ++round) {
       for (BasisType& type : types_) {
         if (type.is_given()) continue;
-        Put(type,
-            Draft(type, type.Solve(type.trade_off, kSearchTolerance,
-                                   type.is_large() ? kLargeIterations : kSearchIterations, false)));
+        const int most = type.is_large()               ? kLargeIterations
+                         : type.tree_solver != nullptr ? kTreeSearchIterations
+                                                       : kSearchIterations;
+        Put(type, Draft(type, type.Solve(type.trade_off, kSearchTolerance, most, false)));
       }
       const BasisProblem::Outcome outcome = problem_.solve(bases_);
       if (outcome.loss < least_loss) {

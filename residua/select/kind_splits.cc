@@ -14,6 +14,10 @@ constexpr double kMaxTolerance = 1e-3;
 constexpr int kIterations = 40;
 constexpr int kMaxIterations = 60;
 constexpr int kLargeKindIterations = 5;
+// The weights of a tree's answers start once, and hardly depend on the trade-off.
+constexpr int kLaterTreeIterations = 10;
+// For means, large regular trees take 20 to 30; small ones with very uneven weights take more.
+constexpr int kTreeIterations = 200;
 // Attributes of a smooth kind, of more than twice as many cells, take their multipliers from one of
 // this size.
 constexpr int64_t kCoarse = 64;
@@ -72,8 +76,9 @@ const AttributeSplit& KindSplits::Split(int num_active, int place) {
 
 AttributeSplit KindSplits::SplitOfTree(int num_active) {
   const bool max = goal_ == StrategyGoal::kMax;
+  const int later = splits_.empty() ? kMaxIterations : kLaterTreeIterations;
   tree_solver_->Solve(0.25 * quarter, max ? kMaxTolerance : kTolerance,
-                      max ? kMaxIterations : kIterations);
+                      max ? later : kTreeIterations);
   const Eigen::VectorXd lambda = ScaledToOne(tree_solver_->multipliers());
   const TreeRoot root(tree_, tree_solver_->weights(), lambda);
   return SplitOfCells(root, lambda, root.height(), num_active);

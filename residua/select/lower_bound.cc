@@ -450,22 +450,27 @@ double ProvenBound(const Domain& domain, const Workload& workload, const Objecti
   CheckWorkload(domain, workload);
   if (WeightOutOfRange(workload) != nullptr) return 0;
   bool any_weights = false;  // of answers, other than equal ones
+  bool any_trees = false;    // of groups
   bool too_large = false;
   for (const Attribute& attribute : domain.attributes()) {
     if (attribute.queries == QueryKind::kIdentity) continue;
     const auto tree = TreeFor(attribute);
+    const bool is_tree = tree && tree->kind == CellTree::Kind::kGroups;
     const bool is_fast = attribute.queries == QueryKind::kPrefix ||
-                         attribute.queries == QueryKind::kRange ||
-                         (tree && tree->kind == CellTree::Kind::kGroups);
+                         attribute.queries == QueryKind::kRange || is_tree;
     const bool has_blocks = tree && tree->kind == CellTree::Kind::kBlocks;
     const int64_t size = has_blocks ? tree->num_children(tree->num_nodes() - 1) : attribute.size;
     if (size > kMostCells && !is_fast) return 0;
     any_weights = true;
-    // Prefix sums take their weights from fewer cells.
-    too_large = too_large || (size > kMostWeighted && attribute.queries != QueryKind::kPrefix);
+    // Prefix sums take their weights from fewer cells, and trees of groups take linear time.
+    any_trees = any_trees || is_tree;
+    too_large =
+        too_large || (size > kMostWeighted && !is_tree && attribute.queries != QueryKind::kPrefix);
   }
   double bound = BoundSearch(domain, workload, objective, StrategyGoal::kMean).Run();
-  if (objective.kind == Objective::Kind::kMaxVariance && too_large) {
+  // Large trees of very uneven groups may have weights of answers, below, that doubles cannot tell
+  // apart well enough.
+  if (objective.kind == Objective::Kind::kMaxVariance && (too_large || any_trees)) {
     if (const auto levels = WithEqualLevels(domain)) {
       bound = std::max(bound, BoundSearch(*levels, workload, objective, StrategyGoal::kMean).Run());
     }

@@ -378,8 +378,8 @@ TEST(TreeSolverTest, IsNearTheOptimum) {
     Attribute attribute;
     double most_above;
   };
-  for (const Case& c : {Case{TwoLevels({5, 5, 5}), 1e-7}, Case{even, 1e-7}, Case{uneven, 5e-3},
-                        Case{TwoLevels({40, 2, 1, 7}), 5e-3}}) {
+  for (const Case& c : {Case{TwoLevels({5, 5, 5}), 1e-7}, Case{even, 1e-7}, Case{uneven, 5e-4},
+                        Case{TwoLevels({40, 2, 1, 7}), 1e-4}}) {
     const QuerySpace dense_space(AsCustom(c.attribute));
     const MatrixXd gram =
         dense_space.queries.Gram() / static_cast<double>(dense_space.queries.num_answers());
@@ -403,16 +403,16 @@ TEST(TreeSolverTest, IsNearTheOptimum) {
                   1, 5e-4);
       EXPECT_NEAR(basis.mean.constant / strategy.constant_mean, 1, 1e-2);
     }
-    // The largest variance.
+    // The largest variance: trade-offs other than 0 are stated for the weights that each starts from.
     TreeSolver solver(c.attribute, std::make_shared<const CellTree>(*GroupTree(c.attribute)),
                       StrategyGoal::kMax);
-    const Strategy strategy = solver.Solve(1, 1e-3, 2000);
+    const Strategy strategy = solver.Solve(0, 1e-3, 2000);
     StrategySolver dense(dense_space, BasisKind::kOblique, StrategyGoal::kMax);
-    const Strategy best = dense.Solve(1, 1e-4, 3000);
+    const Strategy best = dense.Solve(0, 1e-4, 3000);
     const auto largest = [](const Strategy& s) {
       return (s.residual_variance + s.constant_variance / (1 - s.privacy_cost)).maxCoeff();
     };
-    EXPECT_LE(largest(strategy), 1.05 * largest(best));
+    EXPECT_LE(largest(strategy), 1.002 * largest(best));
   }
 }
 

@@ -28,6 +28,7 @@ using Eigen::VectorXd;
 TEST(TreeBoundTest, SplitsOfTreesAreTheDenseOnesAndNeverAboveTheOptimum) {
   std::mt19937 random(12);
   int num_compared = 0;
+  int num_exact = 0;
   int num_near = 0;
   int num_bounded = 0;
   for (int trial = 0; trial < 300; ++trial) {
@@ -64,13 +65,16 @@ TEST(TreeBoundTest, SplitsOfTreesAreTheDenseOnesAndNeverAboveTheOptimum) {
     const AttributeSplit dense = SplitWithActive(RootOf(frame, lambda), 2);
     const AttributeSplit sparse = SplitOfCells(root, lambda, root.height(), 2);
     EXPECT_NEAR(sparse.height / dense.height, 1, 1e-9) << trial;
-    // A direction that is not determined well is given up.
-    if (sparse.num_active == dense.num_active) {
+    // A direction that is not determined well is given up, or states how well it is. With one left,
+    // the two choose different ones.
+    if (sparse.num_active == 2 && dense.num_active == 2) {
       ++num_compared;
-      EXPECT_NEAR(sparse.rest, dense.rest, 1e-6 * (1 + dense.rest)) << trial;
-      EXPECT_NEAR(sparse.corner, dense.corner, 1e-6) << trial;
-      EXPECT_NEAR(sparse.link, dense.link, 1e-5 * (1 + dense.link)) << trial;
-      EXPECT_NEAR(sparse.second, dense.second, 1e-5 * (1 + dense.second)) << trial;
+      const double margin = sparse.margin + dense.margin;
+      EXPECT_NEAR(sparse.rest, dense.rest, (1e-6 + margin) * (1 + dense.rest)) << trial;
+      EXPECT_NEAR(sparse.corner, dense.corner, 1e-6 + margin) << trial;
+      EXPECT_NEAR(sparse.link, dense.link, (1e-5 + margin) * (1 + dense.link)) << trial;
+      EXPECT_NEAR(sparse.second, dense.second, (1e-5 + margin) * (1 + dense.second)) << trial;
+      num_exact += margin <= 1e-6;
     }
 
     // The table by itself: what the trace says, and the least loss.
@@ -90,9 +94,10 @@ TEST(TreeBoundTest, SplitsOfTreesAreTheDenseOnesAndNeverAboveTheOptimum) {
     if (goal == StrategyGoal::kMax || trial % 7 != 2) continue;
     if (!(optimum.upper <= 1.001 * optimum.lower)) continue;
     ++num_near;
-    EXPECT_GE(bound, 0.98 * optimum.lower) << trial;
+    EXPECT_GE(bound, 0.9995 * optimum.lower) << trial;
   }
   EXPECT_GE(num_compared, 250);
+  EXPECT_GE(num_exact, 200);
   EXPECT_GE(num_near, 20);
   EXPECT_GE(num_bounded, 250);
 }
@@ -119,15 +124,14 @@ TEST(TreeBoundTest, OfAnAttributeIsBelowTheDenseOptimumAndNearIt) {
     const oracle::OptimumBounds optimum = oracle::LeastTotalVariance(gram, 40);
     const double bound = LeastLossBound(domain, workload, objective);
     EXPECT_LE(bound, optimum.upper) << trial;
-    EXPECT_GE(bound, 0.99 * optimum.lower) << trial;
+    EXPECT_GE(bound, 0.9995 * optimum.lower) << trial;
     const Plan plan = Select({domain, workload, objective, BudgetFromPcost(1)});
     EXPECT_GE(plan.loss, optimum.lower * (1 - 1e-9)) << trial;
-    EXPECT_LE(plan.loss, 1.02 * bound) << trial;
+    EXPECT_LE(plan.loss, 1.006 * bound) << trial;
   }
 }
 
-// Where no dense matrix could be: within a percent. Of the largest variance, only the largest mean
-// over a table is bounded, by answer or by level.
+// Where no dense matrix could be.
 TEST(TreeBoundTest, PlansOfLargeTreesAreNearIt) {
   std::mt19937 random(14);
   std::vector<int64_t> sizes;
@@ -155,7 +159,7 @@ TEST(TreeBoundTest, PlansOfLargeTreesAreNearIt) {
     ASSERT_TRUE(certificate) << text;
     EXPECT_GE(certificate->above_lower_bound, 0) << text;
     const bool max = plan.objective.kind == Objective::Kind::kMaxVariance;
-    EXPECT_LE(certificate->above_lower_bound, max ? 0.6 : 0.01) << text;
+    EXPECT_LE(certificate->above_lower_bound, max ? 0.05 : 0.0002) << text;
   }
 }
 
