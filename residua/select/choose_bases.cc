@@ -9,6 +9,8 @@
 
 #include "residua/base/error.h"
 #include "residua/base/portable_math.h"
+#include "residua/base/stop.h"
+#include "residua/basis/convolution/convolution_draft.h"
 #include "residua/basis/convolution/convolution_fit.h"
 #include "residua/basis/convolution/convolution_matrix.h"
 #include "residua/basis/integer_basis.h"
@@ -89,6 +91,7 @@ struct BasisType {
   Eigen::MatrixXd factor;   // of the user's own strategy, or the solver's in the end
   Eigen::VectorXd on_tree;  // beside the factor, of blocks; or in its place
   std::shared_ptr<const ResidualBasis> fixed;  // in place of all of these
+  bool is_convolution = false;                 // whose trade-off is searched by the loss
   double trade_off = 0;
 
   bool is_given() const { return solver == nullptr && tree_solver == nullptr; }
@@ -144,8 +147,11 @@ std::vector<BasisType> GroupTypes(const BasisProblem& problem) {
              "oblique one",
              attribute.name, attribute.size, kMaxBasisCells);
       }
-      type.fixed = std::make_shared<const ResidualBasis>(
-          BasisFromConvolution(attribute, FitConvolution(attribute, problem.goal)));
+      type.is_convolution = problem.goal == StrategyGoal::kMean && !problem.total_is_free;
+      if (!type.is_convolution) {
+        type.fixed = std::make_shared<const ResidualBasis>(
+            BasisFromConvolution(attribute, FitConvolution(attribute, problem.goal)));
+      }
       types.push_back(std::move(type));
       continue;
     }
@@ -302,14 +308,19 @@ class Search {
       bases_.push_back(IdentityBasis((*problem.domain)[members.front()].size));
     }
     for (const BasisType& type : types_) {
-      if (type.is_given()) Put(type, *RoundedTo(kMostScaleBits, type));
+      if (type.is_convolution) {
+        Put(type, DraftOfConvolution(*type.attribute, FitConvolutionWithTotal(*type.attribute, 0)));
+      } else if (type.is_given()) {
+        Put(type, *RoundedTo(kMostScaleBits, type));
+      }
     }
   }
 
   std::vector<ResidualBasis> Run() {
     if (types_.empty()) return bases_;
     if (problem_.kind == BasisKind::kOblique) {
-      const double shared_loss = SearchTradeOffs();
+      double shared_loss = SearchTradeOffs();
+      if (SearchConvolutions()) shared_loss = SearchTradeOffs();
       std::vector<BasisType> split = SplitTypes(types_, problem_.goal);
       if (split.size() > types_.size()) {
         const std::vector<ResidualBasis> shared_bases = bases_;
@@ -321,6 +332,11 @@ class Search {
       }
     }
     for (BasisType& type : types_) {
+      if (type.is_convolution) {
+        type.fixed = std::make_shared<const ResidualBasis>(BasisFromConvolution(
+            *type.attribute, FitConvolutionWithTotal(*type.attribute, type.trade_off)));
+        Put(type, *type.fixed);
+      }
       if (type.is_given()) continue;
       const bool exact = problem_.goal == StrategyGoal::kMean && !type.is_large();
       const Strategy strategy =
@@ -343,6 +359,37 @@ class Search {
   // From the types' trade-offs, and never to a greater loss. Gives the least one.
   double SearchTradeOffs() {
     return problem_.goal == StrategyGoal::kMean ? SearchBySecants() : SearchByLoss();
+  }
+
+  // Each in turn, by the loss, first among all and then in smaller steps. Whether any moved.
+  bool SearchConvolutions() {
+    bool moved = false;
+    for (BasisType& type : types_) {
+      if (!type.is_convolution) continue;
+      double best = type.trade_off;
+      double least_loss = problem_.solve(bases_).loss;
+      const auto look_at = [&](double trade_off) {
+        if (trade_off < 0 || trade_off > kMostConvolutionTradeOff) return;
+        CheckNotStopped(problem_.stop);
+        Put(type, DraftOfConvolution(*type.attribute,
+                                     FitConvolutionWithTotal(*type.attribute, trade_off)));
+        const double loss = problem_.solve(bases_).loss;
+        if (!(loss < least_loss)) return;
+        least_loss = loss;
+        best = trade_off;
+      };
+      for (double at = 1; at <= kMostConvolutionTradeOff; ++at) look_at(at);
+      for (const double step : {0.5, 0.25}) {
+        const double centre = best;
+        look_at(centre - step);
+        look_at(centre + step);
+      }
+      moved = moved || best != type.trade_off;
+      type.trade_off = best;
+      Put(type,
+          DraftOfConvolution(*type.attribute, FitConvolutionWithTotal(*type.attribute, best)));
+    }
+    return moved;
   }
 
   double SearchBySecants() {

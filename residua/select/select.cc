@@ -80,7 +80,8 @@ void AddBases(const SelectRequest& request, StrategyGoal goal,
   problem->basis_of_class =
       request.matrices.empty()
           ? ChooseBases({&request.domain, &problem->workload, &problem->mechanisms, solve, goal,
-                         request.basis, request.solver.stop})
+                         request.basis, request.solver.stop,
+                         request.protection.neighbours == Protection::Neighbours::kReplaceOne})
           : GivenBases(request, problem->workload.classes);
   problem->cost = CostOfOrbits(MechanismsWith(*problem, problem->basis_of_class));
 }
