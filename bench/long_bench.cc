@@ -21,12 +21,13 @@
 namespace residua {
 namespace {
 
-SelectRequest Request(int64_t size, const std::string& kind, const std::string& objective) {
+SelectRequest Request(int64_t size, const std::string& kind, const std::string& objective,
+                      Weighting weighting) {
   SelectRequest request{ParseDomain(fmt::format("{}:{}", size, kind)),
                         {{{MarginalRule::Kind::kUpTo, 1}}, {}},
                         ParseObjective(objective),
                         BudgetFromPcost(1)};
-  request.objective.weighting = Weighting::kCells;
+  request.objective.weighting = weighting;
   return request;
 }
 
@@ -51,29 +52,38 @@ double TimeOfReconstructing(const StructuredInverse& inverse) {
 
 void PrintPlans() {
   fmt::print(
-      "| cells | objective | plan, s | bound, s | above any mechanism | measure, ms | reconstruct, "
-      "ms | peak, MB |\n|---|---|---|---|---|---|---|---|\n");
+      "| cells | objective | weights | plan, s | bound, s | above any mechanism | measure, ms | "
+      "reconstruct, ms | peak, MB |\n|---|---|---|---|---|---|---|---|---|\n");
   struct Row {
     int64_t size;
     std::string kind;
     std::string objective;
+    Weighting weighting = Weighting::kCells;
   };
   const std::vector<Row> rows = {
-      {4'097, "prefix", "sum-variance"},  {16'384, "prefix", "sum-variance"},
-      {65'536, "prefix", "sum-variance"}, {262'144, "prefix", "sum-variance"},
-      {16'384, "prefix", "max-variance"}, {65'536, "prefix", "max-variance"},
-      {4'097, "range", "sum-variance"},   {8'192, "range", "sum-variance"},
+      {4'097, "prefix", "sum-variance"},
+      {16'384, "prefix", "sum-variance"},
+      {65'536, "prefix", "sum-variance"},
+      {262'144, "prefix", "sum-variance"},
+      {4'097, "prefix", "sum-variance", Weighting::kEqual},
+      {65'536, "prefix", "sum-variance", Weighting::kEqual},
+      {16'384, "prefix", "max-variance"},
+      {65'536, "prefix", "max-variance"},
+      {4'097, "range", "sum-variance"},
+      {8'192, "range", "sum-variance"},
+      {8'192, "range", "sum-variance", Weighting::kEqual},
       {4'097, "range", "max-variance"},
   };
   for (const Row& row : rows) {
     Plan plan;
-    const bench::Times planned =
-        bench::TimesOf([&] { plan = Select(Request(row.size, row.kind, row.objective)); });
+    const bench::Times planned = bench::TimesOf(
+        [&] { plan = Select(Request(row.size, row.kind, row.objective, row.weighting)); });
     std::optional<PlanCertificate> certificate;
     const bench::Times bounded = bench::TimesOf([&] { certificate = CertifyPlan(plan); });
     const ResidualBasis& basis = plan.bases.front();
-    fmt::print("| {}:{} | {} | {:.2f} | {:.2f} | {} | {:.1f} | {:.1f} | {:.0f} |\n", row.size,
-               row.kind, row.objective, planned.processor, bounded.processor,
+    fmt::print("| {}:{} | {} | {} | {:.2f} | {:.2f} | {} | {:.1f} | {:.1f} | {:.0f} |\n", row.size,
+               row.kind, row.objective, row.weighting == Weighting::kCells ? "cells" : "equal",
+               planned.processor, bounded.processor,
                certificate ? fmt::format("{:.2f} %", 100 * certificate->above_lower_bound) : "-",
                TimeOfMeasuring(std::get<ConvolutionMatrix>(basis.matrix)),
                TimeOfReconstructing(*basis.inverse->structured), bench::MegabytesAtPeak());
@@ -86,12 +96,12 @@ void PrintLosses() {
       "\n| cells | plan, s | dense plan, s | loss above the dense plan's |\n|---|---|---|---|\n");
   for (const std::string kind : {"prefix", "range"}) {
     for (const int64_t size : {256, 1024, 4096}) {
-      SelectRequest request = Request(size, kind, "sum-variance");
+      SelectRequest request = Request(size, kind, "sum-variance", Weighting::kCells);
       Plan dense;
       Plan plan;
       const bench::Times of_dense = bench::TimesOf([&] { dense = Select(request); });
       const bench::Times of_plan = bench::TimesOf([&] {
-        request.matrices = {FitConvolution(request.domain[0], StrategyGoal::kMean)};
+        request.matrices = {FitConvolutionWithTotal(request.domain[0], 0)};
         plan = Select(request);
       });
       fmt::print("| {}:{} | {:.2f} | {:.2f} | {:.2f} % |\n", size, kind, of_plan.processor,

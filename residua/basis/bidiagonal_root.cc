@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "residua/base/portable_math.h"
+
 namespace residua {
 namespace {
 
@@ -90,10 +92,10 @@ VectorXd BidiagonalRoot::Diagonal() const {
   return diagonal;
 }
 
-VectorXd BidiagonalRoot::Apply(const VectorXd& x) const {
+VectorXd BidiagonalRoot::ApplyTerms(const std::vector<RootTerm>& terms, const VectorXd& x) const {
   VectorXd product = VectorXd::Zero(pivots_.size());
   Factors factors;
-  for (const RootTerm& term : terms_) {
+  for (const RootTerm& term : terms) {
     Factor(term.shift, &factors);
     product += term.weight * Solve(factors, x);
     if (update_.size() == 0) continue;
@@ -101,6 +103,14 @@ VectorXd BidiagonalRoot::Apply(const VectorXd& x) const {
     product += term.weight * factor_ * solved.dot(x) / (1 - factor_ * update_.dot(solved)) * solved;
   }
   return product;
+}
+
+VectorXd BidiagonalRoot::Apply(const VectorXd& x) const { return ApplyTerms(terms_, x); }
+
+VectorXd BidiagonalRoot::Bent(const VectorXd& x, double power) const {
+  std::vector<RootTerm> terms = terms_;
+  for (RootTerm& term : terms) term.weight *= PortablePow(term.shift, (1 - power) / 2);
+  return ApplyTerms(terms, x);
 }
 
 VectorXd BidiagonalRoot::Inverse(const VectorXd& x) const {

@@ -22,6 +22,8 @@ class BidiagonalRoot : public MatrixRoot {
   Eigen::VectorXd Diagonal() const override;
   Eigen::VectorXd Apply(const Eigen::VectorXd& x) const override;
   Eigen::VectorXd Inverse(const Eigen::VectorXd& x) const override;
+  // The terms of the root, each times its shift to the power (1 - power) / 2.
+  Eigen::VectorXd Bent(const Eigen::VectorXd& x, double power) const override;
   Eigen::MatrixXd Dense() const;  // A^1/2
   double most() const override { return 1 / least_inverse_; }
   double most_inverse() const override { return most_inverse_; }
@@ -37,6 +39,7 @@ class BidiagonalRoot : public MatrixRoot {
     Eigen::VectorXd diagonal;  // of the inverse
   };
   void Factor(double shift, Factors* factors) const;
+  Eigen::VectorXd ApplyTerms(const std::vector<RootTerm>& terms, const Eigen::VectorXd& x) const;
   Eigen::VectorXd Solve(const Factors& factors, const Eigen::VectorXd& x) const;
 
   Eigen::VectorXd pivots_;

@@ -21,6 +21,10 @@ double Sinh(double y) {
 
 }  // namespace
 
+Eigen::VectorXd MatrixRoot::Bent(const Eigen::VectorXd& x, double /*power*/) const {
+  return Apply(Apply(x));
+}
+
 // x^-1/2 = (2 / pi) integral over u in (0, K) of sqrt(least) sc'(u) / (x + least sc(u)^2), K the
 // quarter period of the elliptic function sc with complementary modulus k', k'^2 = least / top. The
 // midpoint rule of N terms is right to 4 q / (1 - q), q = exp(-2 pi N K' / K), for every x from

@@ -18,6 +18,8 @@ class MatrixRoot {
   virtual Eigen::VectorXd Diagonal() const = 0;                         // of A^1/2
   virtual Eigen::VectorXd Apply(const Eigen::VectorXd& x) const = 0;    // A^1/2 x
   virtual Eigen::VectorXd Inverse(const Eigen::VectorXd& x) const = 0;  // A^-1 x
+  // A direction near A^(power / 2) x, 0 < power < 2, or A x where that is all there is.
+  virtual Eigen::VectorXd Bent(const Eigen::VectorXd& x, double power) const;
   // No eigenvalue of A is above the one, nor of A^-1 above the other.
   virtual double most() const = 0;
   virtual double most_inverse() const = 0;

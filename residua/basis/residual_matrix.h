@@ -47,14 +47,16 @@ struct TreeMatrix {
   }
 };
 
-// For prefix sums and ranges of many cells, n of them: n - 1 rows of the first n - 1 cells,
-//   y_i = r_i sum over j <= i of c_{i-j} d_j x_j,
-// with r = `row_weights`, c = `kernel`, d = `column_weights`, n - 1 whole numbers each. The last
-// cell is in no row: it is the total less the others. Applied in O(n log n).
+// For prefix sums and ranges of many cells, n of them: n - 1 rows of the first n - 1 cells and the
+// total t of all n,
+//   y_i = r_i (sum over j <= i of c_{i-j} d_j x_j - g_i t),
+// with r = `row_weights`, c = `kernel`, d = `column_weights`, g = `total_weights`, n - 1 whole
+// numbers each; an empty g is 0. Applied in O(n log n).
 struct ConvolutionMatrix {
   std::vector<int64_t> row_weights;
   std::vector<int64_t> kernel;
   std::vector<int64_t> column_weights;
+  std::vector<int64_t> total_weights = {};
   bool operator==(const ConvolutionMatrix&) const = default;
 };
 

@@ -86,6 +86,10 @@ class StrategySolver {
   // 1^T V^-1 1 at the last weights; where is_fast(), the root of diag(lambda)^1/2 V diag(lambda)^1/2.
   double height() const { return height_; }
   BidiagonalRoot RootOfCells(const Eigen::VectorXd& lambda) const { return CellRoot(lambda, 0); }
+  // Of prefix sums, the root of T diag(lambda) T^T, T = diag(weight)^1/2 W with the total first.
+  BidiagonalRoot RootOfPrefixes(const Eigen::VectorXd& lambda) const {
+    return PrefixRoot(lambda, 0);
+  }
 
  private:
   struct Evaluation;

@@ -23,8 +23,9 @@ constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr double kErrorFactor = 16;
 // A split with a larger margin gives up a direction instead.
 constexpr double kMostMargin = 1e-7;
-// The same where nothing is dense: margins grow with the cells, and a direction is worth 1e-4.
-constexpr double kMostSparseMargin = 2e-5;
+// The same where nothing is dense: margins grow with the cells. The third direction is worth some
+// 1e-3 there, and without the second a third of the bound may be lost.
+constexpr double kMostSparseMargin = 1e-3;
 constexpr double kMostPairMargin = 5e-3;
 // Steps towards a direction that is known by its image; each gains digits.
 constexpr int kRefinements = 4;
@@ -86,6 +87,41 @@ void FactorBlock(const MatrixXd& block, AttributeSplit* split) {
   split->second = std::fabs(down * turned(0, 0) - up * turned(1, 0)) / corner;
   split->twist = std::fabs(up * turned(0, 0) + down * turned(1, 0)) / third;
   split->third = third / corner;
+}
+
+// The split of sqrt(height) times the root, with up to `num_active` of the directions, of which the
+// first is at most `first_error` from where it should be.
+AttributeSplit SplitAlong(const MatrixRoot& root, const MatrixXd& all, double first_error,
+                          double height, int num_active) {
+  const Index n = all.rows();
+  const double error = kErrorFactor * static_cast<double>(n) * kEpsilon + root.relative_error();
+  const double off = first_error + error;
+  const double scale = std::sqrt(height);
+  const double norm = scale * std::sqrt(root.most());
+  const double trace = scale * root.Diagonal().sum();
+  for (int most = num_active; most >= 1; --most) {
+    const MatrixXd directions = Orthonormal(all.leftCols(most));
+    MatrixXd images(n, directions.cols());
+    for (Index k = 0; k < directions.cols(); ++k) {
+      images.col(k) = scale * root.Apply(directions.col(k));
+    }
+    const MatrixXd block = TransposedProduct(directions, images);
+    AttributeSplit split;
+    split.height = height;
+    split.query_margin = error;
+    const double least = EigenvaluesOf((block + block.transpose()) / 2).minCoeff();
+    split.margin = 8 * off * norm / least;
+    if (!(split.margin <= (most == 2 ? kMostPairMargin : kMostSparseMargin)) && most > 1) continue;
+    split.rest = std::max(
+        0.0, trace * (1 - error) - block.trace() - 4 * static_cast<double>(most) * off * norm);
+    if (block.rows() == 1) {
+      split.corner = block(0, 0);
+      return split;
+    }
+    FactorBlock(block, &split);
+    return split;
+  }
+  return {};
 }
 
 }  // namespace
@@ -216,38 +252,20 @@ AttributeSplit SplitOfCells(const MatrixRoot& root, const VectorXd& lambda, doub
     if (left.norm() <= root.relative_error() * second.norm()) break;
   }
   // How far the first direction may be from O^T e_1.
-  const double error = kErrorFactor * static_cast<double>(n) * kEpsilon + root.relative_error();
   const double left_error = root.relative_error() * root.Apply(first.cwiseAbs()).norm() +
                             static_cast<double>(n) * kEpsilon * second.norm();
-  const double off = (left.norm() + left_error) * std::sqrt(root.most_inverse()) + error;
-  MatrixXd all(n, kMaxActive);
-  all << first, second, root.Apply(second);
-  const double scale = std::sqrt(height);
-  const double norm = scale * std::sqrt(root.most());
-  const double trace = scale * root.Diagonal().sum();
-  for (int most = num_active; most >= 1; --most) {
-    const MatrixXd directions = Orthonormal(all.leftCols(most));
-    MatrixXd images(n, directions.cols());
-    for (Index k = 0; k < directions.cols(); ++k) {
-      images.col(k) = scale * root.Apply(directions.col(k));
-    }
-    const MatrixXd block = TransposedProduct(directions, images);
-    AttributeSplit split;
-    split.height = height;
-    split.query_margin = error;
-    const double least = EigenvaluesOf((block + block.transpose()) / 2).minCoeff();
-    split.margin = 8 * off * norm / least;
-    if (!(split.margin <= (most == 2 ? kMostPairMargin : kMostSparseMargin)) && most > 1) continue;
-    split.rest = std::max(
-        0.0, trace * (1 - error) - block.trace() - 4 * static_cast<double>(most) * off * norm);
-    if (block.rows() == 1) {
-      split.corner = block(0, 0);
-      return split;
-    }
-    FactorBlock(block, &split);
-    return split;
-  }
-  return {};
+  const double off = (left.norm() + left_error) * std::sqrt(root.most_inverse());
+  MatrixXd directions(n, kMaxActive);
+  directions << first, second, root.Bent(first, kBend);
+  return SplitAlong(root, directions, off, height, num_active);
+}
+
+AttributeSplit SplitOfPrefixes(const MatrixRoot& root, Index num_cells, double height,
+                               int num_active) {
+  const VectorXd first = VectorXd::Unit(num_cells, 0);
+  MatrixXd directions(num_cells, kMaxActive);
+  directions << first, root.Apply(first), root.Bent(first, kBend);
+  return SplitAlong(root, directions, 0, height, num_active);
 }
 
 AttributeSplit SplitWithoutActive(const FrameRoot& root, double place) {

@@ -85,6 +85,11 @@ AttributeSplit SplitWith(const FrameRoot& root, const ActiveBlock& active);
 // lambda^1/2 / sqrt(h). The third direction is S^2 e_1. `lambda` sums to at most 1.
 AttributeSplit SplitOfCells(const MatrixRoot& root, const Eigen::VectorXd& lambda, double height,
                             int num_active);
+// The same for prefix sums, where T = diag(mu)^1/2 W with the total first will do, so that e_1 is
+// known exactly: `root` is that of T diag(lambda) T^T. Nothing is amplified by an inverse, which
+// would be seen in margins from tens of thousands of cells on.
+AttributeSplit SplitOfPrefixes(const MatrixRoot& root, Eigen::Index num_cells, double height,
+                               int num_active);
 
 // One direction x of the cells beside e_1: from lambda^1/2 (`place` 0), which loses nothing in
 // tables without the attribute, to that of the polar factor (`place` 1).

@@ -91,8 +91,11 @@ std::vector<BasisType> GroupTypes(const BasisProblem& problem) {
              "oblique one",
              attribute.name, attribute.size, kMaxBasisCells);
       }
-      type.fixed = std::make_shared<const ResidualBasis>(
-          BasisFromConvolution(attribute, FitConvolution(attribute, problem.goal)));
+      type.is_convolution = problem.goal == StrategyGoal::kMean && !problem.total_is_free;
+      if (!type.is_convolution) {
+        type.fixed = std::make_shared<const ResidualBasis>(
+            BasisFromConvolution(attribute, FitConvolution(attribute, problem.goal)));
+      }
       types.push_back(std::move(type));
       continue;
     }

@@ -29,6 +29,7 @@ struct BasisType {
   Eigen::VectorXd on_tree;  // beside the factor, of blocks; or in its place, precisions
   Eigen::VectorXd shares;   // beside precisions
   std::shared_ptr<const ResidualBasis> fixed;  // in place of all of these
+  bool is_convolution = false;                 // whose trade-off is searched by the loss
   double trade_off = 0;
   Eigen::VectorXd answer_weight;  // of kMax: from the whole problem; empty for the attribute's own
 

@@ -8,6 +8,10 @@
 #include <optional>
 
 #include "residua/base/portable_math.h"
+#include "residua/base/stop.h"
+#include "residua/basis/convolution/convolution_draft.h"
+#include "residua/basis/convolution/convolution_fit.h"
+#include "residua/basis/convolution/convolution_matrix.h"
 #include "residua/basis/strategy_solver.h"
 #include "residua/model/closure.h"
 #include "residua/select/basis_type.h"
@@ -125,14 +129,19 @@ class Search {
       bases_.push_back(IdentityBasis((*problem.domain)[members.front()].size));
     }
     for (const BasisType& type : types_) {
-      if (type.is_given()) Put(type, *RoundedTo(kMostScaleBits, type));
+      if (type.is_convolution) {
+        Put(type, DraftOfConvolution(*type.attribute, FitConvolutionWithTotal(*type.attribute, 0)));
+      } else if (type.is_given()) {
+        Put(type, *RoundedTo(kMostScaleBits, type));
+      }
     }
   }
 
   std::vector<ResidualBasis> Run() {
     if (types_.empty()) return bases_;
     if (problem_.kind == BasisKind::kOblique) {
-      const double shared_loss = SearchTradeOffs();
+      double shared_loss = SearchTradeOffs();
+      if (SearchConvolutions()) shared_loss = SearchTradeOffs();
       std::vector<BasisType> split = SplitTypes(types_, problem_.goal);
       if (split.size() > types_.size()) {
         const std::vector<ResidualBasis> shared_bases = bases_;
@@ -147,6 +156,11 @@ class Search {
       WeighByWholeProblem();
     }
     for (BasisType& type : types_) {
+      if (type.is_convolution) {
+        type.fixed = std::make_shared<const ResidualBasis>(BasisFromConvolution(
+            *type.attribute, FitConvolutionWithTotal(*type.attribute, type.trade_off)));
+        Put(type, *type.fixed);
+      }
       if (type.is_given()) continue;
       const bool exact = problem_.goal == StrategyGoal::kMean && !type.is_large();
       const int most = type.is_large()               ? kLargeIterations
@@ -171,6 +185,37 @@ class Search {
   // From the types' trade-offs, and never to a greater loss. Gives the least one.
   double SearchTradeOffs() {
     return problem_.goal == StrategyGoal::kMean ? SearchBySecants() : SearchByLoss();
+  }
+
+  // Each in turn, by the loss, first among all and then in smaller steps. Whether any moved.
+  bool SearchConvolutions() {
+    bool moved = false;
+    for (BasisType& type : types_) {
+      if (!type.is_convolution) continue;
+      double best = type.trade_off;
+      double least_loss = problem_.solve(bases_).loss;
+      const auto look_at = [&](double trade_off) {
+        if (trade_off < 0 || trade_off > kMostConvolutionTradeOff) return;
+        CheckNotStopped(problem_.stop);
+        Put(type, DraftOfConvolution(*type.attribute,
+                                     FitConvolutionWithTotal(*type.attribute, trade_off)));
+        const double loss = problem_.solve(bases_).loss;
+        if (!(loss < least_loss)) return;
+        least_loss = loss;
+        best = trade_off;
+      };
+      for (double at = 1; at <= kMostConvolutionTradeOff; ++at) look_at(at);
+      for (const double step : {0.5, 0.25}) {
+        const double centre = best;
+        look_at(centre - step);
+        look_at(centre + step);
+      }
+      moved = moved || best != type.trade_off;
+      type.trade_off = best;
+      Put(type,
+          DraftOfConvolution(*type.attribute, FitConvolutionWithTotal(*type.attribute, best)));
+    }
+    return moved;
   }
 
   double SearchBySecants() {

@@ -29,6 +29,8 @@ struct BasisProblem {
   std::stop_token stop = {};
   // Of kMax: what a variance counts for in the tables of each workload orbit.
   std::vector<double> importance = {};
+  // For replaced rows the number of rows costs nothing.
+  bool total_is_free = false;
 };
 
 // One basis for each class of attributes: identity attributes have the closed form, the others an
@@ -39,7 +41,8 @@ struct BasisProblem {
 // kMean: the loss depends on an attribute through rho = privacy_cost * residual mean and
 // s = constant mean alone. X splits as c 1 1^T + G, and the best X has c / (1 - c) equal to
 // (d loss / d rho) / (d loss / d s): a secant search on the trade-off of all attributes at once.
-// kMax: a search on the trade-off of one attribute after another, by the loss itself.
+// kMax: a search on the trade-off of one attribute after another, by the loss itself. So is that of
+// prefix sums and ranges of thousands of cells for kMean (FitConvolutionWithTotal).
 //
 // The integers' scale is the least power of two that costs at most kRoundingGoal of the loss, or
 // kRoundingLoss where the workload's largest tables would not leave room for more in 128 bits.

@@ -54,14 +54,25 @@ Integer RecomputedSensitivity(const ConvolutionMatrix& matrix) {
     terms[k] = term * term;
   }
   std::vector<UInt128> sums(2 * size);
+  std::vector<UInt128> with_total(2 * size, 0);
   std::vector<UInt128> space(4 * size);
   MultiplySquares(rows.data(), terms.data(), size, sums.data(), space.data());
-  Integer most = 0;
+  Integer of_total = 0;
+  if (!matrix.total_weights.empty()) {
+    for (size_t k = 0; k < num_rows; ++k) {
+      const int64_t weight = matrix.total_weights[num_rows - 1 - k];
+      of_total += WideToInteger(rows[k]) * ToInteger(weight) * ToInteger(weight);
+      rows[k] *= static_cast<UInt128>(weight);
+      terms[k] = static_cast<UInt128>(matrix.kernel[k]);
+    }
+    MultiplySquares(rows.data(), terms.data(), size, with_total.data(), space.data());
+  }
+  Integer most = of_total;
   for (size_t j = 0; j < num_rows; ++j) {
-    Integer norm = WideToInteger(sums[num_rows - 1 - j]);
-    norm *= ToInteger(matrix.column_weights[j]);
-    norm *= ToInteger(matrix.column_weights[j]);
-    most = std::max(most, norm);
+    const Integer weight = ToInteger(matrix.column_weights[j]);
+    Integer norm = WideToInteger(sums[num_rows - 1 - j]) * weight * weight;
+    norm -= WideToInteger(with_total[num_rows - 1 - j]) * weight * 2;
+    most = std::max(most, Integer(norm + of_total));
   }
   return most;
 }

@@ -7,7 +7,7 @@
 namespace residua {
 
 // The largest squared column norm of the matrix, exactly, from its definition:
-//   max over j of d_j^2 sum over i >= j of r_i^2 c_{i-j}^2.
+//   max over j of sum over i of r_i^2 (c_{i-j} d_j - g_i)^2, the last column's d being 0.
 // Plans are verified with this. It shares no code with what prices them: sums of products are taken
 // by Karatsuba's method in integers of 128 bits, where that goes by transforms modulo primes.
 Integer RecomputedSensitivity(const ConvolutionMatrix& matrix);

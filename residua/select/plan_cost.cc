@@ -6,6 +6,7 @@
 
 #include "residua/base/error.h"
 #include "residua/base/int128.h"
+#include "residua/basis/convolution/convolution_matrix.h"
 #include "residua/basis/tree_matrix.h"
 #include "residua/privacy/gaussian_curve.h"
 #include "residua/select/dyadic_variance.h"
@@ -32,8 +33,9 @@ Integer LargestNegative(const ResidualBasis& basis) {
   if (const auto* tree = std::get_if<TreeMatrix>(&basis.matrix)) {
     return LargestNegativeProduct(*tree);
   }
-  // No entry is negative, so that no product is.
-  if (std::holds_alternative<ConvolutionMatrix>(basis.matrix)) return 0;
+  if (const auto* convolution = std::get_if<ConvolutionMatrix>(&basis.matrix)) {
+    return std::min(LargestNegativeProduct(*convolution), basis.squared_sensitivity);
+  }
   if (mpz_sizeinbase(basis.squared_sensitivity.get_mpz_t(), 2) > 126) {
     Fail(ErrorKind::kTooLarge, "a basis of too large integers to price replaced rows with");
   }

@@ -86,7 +86,8 @@ void AddBases(const SelectRequest& request, StrategyGoal goal,
           ? ChooseBases(
                 {&request.domain, &problem->workload, &problem->mechanisms, solve, goal,
                  request.basis, request.solver.stop,
-                 WeighTables(problem->workload, sizes, request.objective.weighting).importance})
+                 WeighTables(problem->workload, sizes, request.objective.weighting).importance,
+                 request.protection.neighbours == Protection::Neighbours::kReplaceOne})
           : GivenBases(request, problem->workload.classes);
   problem->cost = CostOfOrbits(MechanismsWith(*problem, problem->basis_of_class));
 }

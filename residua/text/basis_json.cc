@@ -94,6 +94,7 @@ void PutConvolution(const ConvolutionMatrix& matrix, Json* json) {
   (*json)["row_weights"] = matrix.row_weights;
   (*json)["kernel"] = matrix.kernel;
   (*json)["column_weights"] = matrix.column_weights;
+  if (!matrix.total_weights.empty()) (*json)["total_weights"] = matrix.total_weights;
 }
 
 bool IsConvolution(const Json& json) { return json.contains("kernel"); }
@@ -102,6 +103,9 @@ ConvolutionMatrix ConvolutionFromJson(const Json& json, const Attribute& attribu
   ConvolutionMatrix matrix{WholeNumbers<int64_t>(json.at("row_weights")),
                            WholeNumbers<int64_t>(json.at("kernel")),
                            WholeNumbers<int64_t>(json.at("column_weights"))};
+  if (json.contains("total_weights")) {
+    matrix.total_weights = WholeNumbers<int64_t>(json.at("total_weights"));
+  }
   CheckConvolution(attribute, matrix);
   return matrix;
 }

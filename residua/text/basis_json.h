@@ -13,7 +13,8 @@ void PutTree(const TreeMatrix& matrix, Json* json);
 // Error{kBadInput} or Error{kRefused} unless it is one for the attribute.
 TreeMatrix TreeFromJson(const Json& json, const Attribute& attribute);
 
-// A convolution as plans store it: "row_weights": [..], "kernel": [..], "column_weights": [..].
+// A convolution as plans store it: "row_weights": [..], "kernel": [..], "column_weights": [..], and
+// "total_weights": [..] unless there are none.
 void PutConvolution(const ConvolutionMatrix& matrix, Json* json);
 // Whether it is one; error{kBadInput} or Error{kRefused} unless it is one for the attribute.
 bool IsConvolution(const Json& json);

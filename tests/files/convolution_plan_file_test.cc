@@ -9,13 +9,15 @@
 namespace residua {
 namespace {
 
-PlanFile ConvolutionPlanFile(const std::string& domain) {
+// With the total in the rows of its bases or, as in the first such files, not.
+PlanFile ConvolutionPlanFile(const std::string& domain, bool with_total) {
   SelectRequest request{
       ParseDomain(domain), {{{MarginalRule::Kind::kUpTo, 2}}, {}}, {}, BudgetFromPcost(1)};
   for (const Attribute& attribute : request.domain.attributes()) {
     request.matrices.emplace_back(SubtractionMatrix{});
     if (CanUseConvolution(attribute)) {
-      request.matrices.back() = FitConvolution(attribute, StrategyGoal::kMean);
+      request.matrices.back() = with_total ? FitConvolutionWithTotal(attribute, 1)
+                                           : FitConvolution(attribute, StrategyGoal::kMean);
     }
   }
   return {Select(request), {}};
@@ -28,17 +30,21 @@ std::optional<ErrorKind> KindOfForgedBasis(const PlanFile& plan,
 }
 
 TEST(ConvolutionPlanFileTest, ReadsBackIdentical) {
-  const PlanFile file = ConvolutionPlanFile("30:prefix,3,30:prefix,12:range");
-  const std::string text = PlanToJson(file);
-  EXPECT_EQ(Json::parse(text)["bases"][0]["kernel"].size(), 29u);
-  const PlanFile read = PlanFromJson(text, "plan.json");
-  EXPECT_EQ(read.plan, file.plan);
-  EXPECT_EQ(PlanToJson(read), text);
-  VerifyPlan(read.plan);
+  for (const bool with_total : {false, true}) {
+    const PlanFile file = ConvolutionPlanFile("30:prefix,3,30:prefix,12:range", with_total);
+    const std::string text = PlanToJson(file);
+    const Json basis = Json::parse(text)["bases"][0];
+    EXPECT_EQ(basis["kernel"].size(), 29u);
+    EXPECT_EQ(basis.contains("total_weights"), with_total);
+    const PlanFile read = PlanFromJson(text, "plan.json");
+    EXPECT_EQ(read.plan, file.plan);
+    EXPECT_EQ(PlanToJson(read), text);
+    VerifyPlan(read.plan);
+  }
 }
 
 TEST(ConvolutionPlanFileTest, ForgedNumbersAreRefused) {
-  const PlanFile file = ConvolutionPlanFile("30:prefix,3");
+  const PlanFile file = ConvolutionPlanFile("30:prefix,3", true);
   ASSERT_EQ(KindOfForgedBasis(file, [](Json&) {}), std::nullopt);
   for (const std::string key : {"row_weights", "kernel", "column_weights"}) {
     const auto number = [&](size_t at, const Json& value) {
@@ -59,6 +65,22 @@ TEST(ConvolutionPlanFileTest, ForgedNumbersAreRefused) {
     EXPECT_NE(KindOfForgedBasis(file, [&](Json& basis) { basis[key].erase(0); }), std::nullopt);
     EXPECT_NE(KindOfForgedBasis(file, [&](Json& basis) { basis[key] = 7; }), std::nullopt);
   }
+  const auto total = [&](const Json& value) {
+    return KindOfForgedBasis(file, [&](Json& basis) { basis["total_weights"][5] = value; });
+  };
+  EXPECT_NE(total(int64_t{1} << 30), std::nullopt);
+  EXPECT_NE(total(0), std::nullopt);
+  EXPECT_NE(total(-1), std::nullopt);
+  EXPECT_NE(total((int64_t{1} << 40) + 1), std::nullopt);
+  EXPECT_NE(total(18446744073709551615u), std::nullopt);
+  EXPECT_NE(total(1.5), std::nullopt);
+  EXPECT_NE(total("7"), std::nullopt);
+  EXPECT_NE(KindOfForgedBasis(file, [](Json& basis) { basis.erase("total_weights"); }),
+            std::nullopt);
+  EXPECT_NE(KindOfForgedBasis(file, [](Json& basis) { basis["total_weights"].erase(0); }),
+            std::nullopt);
+  EXPECT_NE(KindOfForgedBasis(file, [](Json& basis) { basis["total_weights"] = Json::array(); }),
+            std::nullopt);
 }
 
 }  // namespace

@@ -137,6 +137,7 @@ ConvolutionMatrix RandomConvolution(int64_t size, int64_t limit, std::mt19937_64
     matrix.row_weights.push_back(weight(random));
     matrix.kernel.push_back(k == 0 || random() % 4 != 0 ? weight(random) : 0);
     matrix.column_weights.push_back(random() % 3 == 0 ? limit : weight(random));
+    if (size % 2 == 0) matrix.total_weights.push_back(weight(random) - 1);
   }
   return matrix;
 }

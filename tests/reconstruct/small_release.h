@@ -74,6 +74,7 @@ inline ResidualBasis RandomConvolutionBasis(int64_t size, std::mt19937_64& rando
     matrix.row_weights.push_back(1 + static_cast<int64_t>(random() % 3));
     matrix.column_weights.push_back(1 + static_cast<int64_t>(random() % 3));
     matrix.kernel.push_back(k == 0 ? 4 : static_cast<int64_t>(random() % 3));
+    matrix.total_weights.push_back(static_cast<int64_t>(random() % 3));
   }
   return BasisFromConvolution(attribute, matrix);
 }

@@ -24,4 +24,15 @@ struct ConvolutionScales {
 ConvolutionMatrix FitConvolution(const Attribute& attribute, StrategyGoal goal,
                                  const ConvolutionScales& scales);
 
+// The same for the mean, with a part of the total in every row:
+//   g = C y,   y_j in proportion to t_j^-alpha (1 - t_j)^-beta,
+// so that y_j / d_j is what cell j has of z. |diag(r) g|^2 is a share of the squared norm that all
+// columns have, which follows from d: of (d A - H)^2 = H^2 + A (norm^2 - G) the larger root
+// (convolution_matrix.h). A `trade_off` from 0, for which the total has the least noise that is
+// worth its cost, to kMostConvolutionTradeOff, where total and residuals cost the same: the more it
+// is, the more the total says of the cells. All numbers are linear between whole trade-offs.
+inline constexpr double kMostConvolutionTradeOff = 3;
+ConvolutionMatrix FitConvolutionWithTotal(const Attribute& attribute, double trade_off,
+                                          const ConvolutionScales& scales = {});
+
 }  // namespace residua

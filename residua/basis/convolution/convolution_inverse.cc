@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "residua/base/error.h"
@@ -102,6 +103,49 @@ std::vector<double> PrefixVariances(const std::vector<double>& inverse,
   return variances;
 }
 
+// The upper right hull of many points, without a place for each. Constants are between 0 and 1, but
+// for rounding: a point is left out where another one has no less of both.
+class RunningHull {
+ public:
+  void Add(const QueryVariance& point) {
+    const auto bin = static_cast<size_t>(std::clamp(point.constant, 0.0, 1.0) *
+                                         static_cast<double>(kNumBins - 1));
+    if (point.residual <= most_above_[bin]) return;
+    QueryVariance& most = most_in_[bin];
+    if (point.residual <= most.residual && point.constant <= most.constant) return;
+    if (point.residual > most.residual) most = point;
+    points_.push_back(point);
+    if (points_.size() >= kMostPoints) Reduce();
+  }
+  std::vector<QueryVariance> Peaks() {
+    Reduce();
+    return points_;
+  }
+
+ private:
+  static constexpr size_t kNumBins = 256;
+  static constexpr size_t kMostPoints = 1 << 14;
+
+  void Reduce() {
+    points_ = UpperRightHull(std::move(points_));
+    for (const QueryVariance& point : points_) {
+      // Every point of a lower bin has a smaller constant.
+      const auto bin = static_cast<size_t>(std::clamp(point.constant, 0.0, 1.0) *
+                                           static_cast<double>(kNumBins - 1));
+      for (size_t lower = 0; lower < bin; ++lower) {
+        most_above_[lower] = std::max(most_above_[lower], point.residual);
+      }
+    }
+  }
+
+  std::vector<QueryVariance> points_;
+  // The most residual of points in bins above, and the point with the most in each.
+  std::vector<double> most_above_ =
+      std::vector<double>(kNumBins, -std::numeric_limits<double>::infinity());
+  std::vector<QueryVariance> most_in_ =
+      std::vector<QueryVariance>(kNumBins, {-std::numeric_limits<double>::infinity(), 0});
+};
+
 // out += factor values.
 RESIDUA_VECTORISED
 void AddTimes(const double* __restrict values, double factor, int64_t count,
@@ -116,10 +160,13 @@ ConvolutionInverse::ConvolutionInverse(const Attribute& attribute, const Convolu
       product_(inverse_),
       row_share_(Inverted(matrix.row_weights)),
       column_share_(Inverted(matrix.column_weights)),
-      prefix_variances_(PrefixVariances(inverse_, row_share_, column_share_)) {}
-
-VectorXd ConvolutionInverse::Constant() const {
-  return VectorXd::Unit(num_cells(), num_cells() - 1);
+      total_weights_(matrix.total_weights.begin(), matrix.total_weights.end()),
+      constant_(VectorXd::Unit(num_cells(), num_cells() - 1)),
+      prefix_variances_(PrefixVariances(inverse_, row_share_, column_share_)) {
+  if (total_weights_.empty()) return;
+  const std::vector<double> nothing(total_weights_.size(), 0);
+  const double one = 1;
+  Apply(1, 1, nothing.data(), &one, constant_.data());
 }
 
 VectorXd ConvolutionInverse::RowWeights(const VectorXd& query) const {
@@ -129,6 +176,13 @@ VectorXd ConvolutionInverse::RowWeights(const VectorXd& query) const {
   product_.ApplyTransposed(weights.data(), nullptr);
   for (int64_t k = 0; k < num_rows(); ++k) weights(k) *= row_share_[static_cast<size_t>(k)];
   return weights;
+}
+
+std::vector<double> ConvolutionInverse::PrefixConstants() const {
+  std::vector<double> sums = {0};
+  for (int64_t k = 0; k < num_rows(); ++k) sums.push_back(sums.back() + constant_(k));
+  sums.push_back(1);
+  return sums;
 }
 
 std::vector<double> ConvolutionInverse::CellVariances() const {
@@ -206,12 +260,19 @@ std::vector<QueryVariance> ConvolutionInverse::Variances(const QueryMatrix& quer
   std::vector<QueryVariance> variances;
   if (queries.kind() == QueryKind::kIdentity) {
     for (const double variance : CellVariances()) variances.push_back({variance, 0});
-    variances.push_back({prefix_variances_.back(), 1});
+    variances.push_back({prefix_variances_.back(), 0});
+    for (int64_t k = 0; k < num_cells(); ++k) {
+      variances[static_cast<size_t>(k)].constant = constant_(k) * constant_(k);
+    }
     return variances;
   }
+  const std::vector<double> constants = PrefixConstants();
   if (queries.kind() == QueryKind::kPrefix) {
     for (const double variance : prefix_variances_) variances.push_back({variance, 0});
-    variances.push_back({0, 1});
+    variances.push_back({0, 0});
+    for (size_t k = 0; k < variances.size(); ++k) {
+      variances[k].constant = constants[k + 1] * constants[k + 1];
+    }
     return variances;
   }
   RESIDUA_CHECK(queries.kind() == QueryKind::kRange);
@@ -220,39 +281,51 @@ std::vector<QueryVariance> ConvolutionInverse::Variances(const QueryMatrix& quer
   ForEachLength([&](int64_t lag, const std::vector<double>& of_lag) {
     for (size_t l = 0; l < of_lag.size(); ++l) {
       const auto first = static_cast<int64_t>(l);
-      variances[static_cast<size_t>(AnswerOfRange(n, {first, first + lag}))].residual =
-          std::max(0.0, of_lag[l]);
+      const double constant = constants[l + static_cast<size_t>(lag) + 1] - constants[l];
+      variances[static_cast<size_t>(AnswerOfRange(n, {first, first + lag}))] = {
+          std::max(0.0, of_lag[l]), constant * constant};
     }
   });
   // A range with the last cell is the total less the cells before it.
   for (int64_t first = 0; first < n; ++first) {
+    const double constant = 1 - constants[static_cast<size_t>(first)];
     variances[static_cast<size_t>(AnswerOfRange(n, {first, n - 1}))] = {
-        first == 0 ? 0 : prefix_variances_[static_cast<size_t>(first - 1)], 1};
+        first == 0 ? 0 : prefix_variances_[static_cast<size_t>(first - 1)], constant * constant};
   }
   return variances;
 }
 
 void ConvolutionInverse::SummariseRanges(QueryVariance* mean,
                                          std::vector<QueryVariance>* peaks) const {
+  const std::vector<double> constants = PrefixConstants();
+  RunningHull hull;
   double sum = 0;
-  double most = 0;
-  ForEachLength([&](int64_t, const std::vector<double>& of_lag) {
+  double sum_of_constants = 0;
+  ForEachLength([&](int64_t lag, const std::vector<double>& of_lag) {
     double of_length = 0;
-    for (const double variance : of_lag) {
-      of_length += variance;
-      most = std::max(most, variance);
+    double constants_of_length = 0;
+    const double* ends = constants.data() + lag + 1;
+    for (size_t l = 0; l < of_lag.size(); ++l) {
+      const double constant = (ends[l] - constants[l]) * (ends[l] - constants[l]);
+      of_length += of_lag[l];
+      constants_of_length += constant;
+      hull.Add({of_lag[l], constant});
     }
     sum += of_length;
+    sum_of_constants += constants_of_length;
   });
-  double most_with_last = 0;
-  for (const double variance : prefix_variances_) {
-    sum += variance;
-    most_with_last = std::max(most_with_last, variance);
+  hull.Add({0, 1});
+  sum_of_constants += 1;
+  for (size_t k = 0; k < prefix_variances_.size(); ++k) {
+    const double constant = (1 - constants[k + 1]) * (1 - constants[k + 1]);
+    sum += prefix_variances_[k];
+    sum_of_constants += constant;
+    hull.Add({prefix_variances_[k], constant});
   }
   const auto n = static_cast<double>(num_cells());
   const double num_answers = n * (n + 1) / 2;
-  *mean = {sum / num_answers, n / num_answers};
-  *peaks = UpperRightHull({{most, 0}, {most_with_last, 1}});
+  *mean = {sum / num_answers, sum_of_constants / num_answers};
+  *peaks = hull.Peaks();
 }
 
 void ConvolutionInverse::Apply(int64_t outer, int64_t inner, const double* rows,
@@ -266,6 +339,9 @@ void ConvolutionInverse::Apply(int64_t outer, int64_t inner, const double* rows,
       const double* from = rows + (begin + f) / inner * num_rows * inner + (begin + f) % inner;
       for (int64_t k = 0; k < num_rows; ++k) {
         fibres[f][static_cast<size_t>(k)] = from[k * inner] * row_share_[static_cast<size_t>(k)];
+      }
+      for (size_t k = 0; k < total_weights_.size(); ++k) {
+        fibres[f][k] += total_weights_[k] * constant[begin + f];
       }
     }
     product_.Apply(fibres[0].data(), count > 1 ? fibres[1].data() : nullptr);

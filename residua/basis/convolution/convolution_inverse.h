@@ -12,7 +12,7 @@ namespace residua {
 
 // How answers come from what a ConvolutionMatrix measures of n cells. With C the lower triangular
 // matrix of the kernel, whose inverse B is that of another sequence b,
-//   Sub = [diag(r) C diag(d) | 0],   z = the last unit vector,
+//   Sub = [diag(r) C diag(d) | 0] - diag(r) g 1^T,   z = [y; 1 - 1^T y],   y = diag(d)^-1 B g,
 //   P = [F; -1^T F],   F = diag(d)^-1 B diag(r)^-1:
 // the last cell is the total less the others. Products with B take O(n log n).
 class ConvolutionInverse : public StructuredInverse {
@@ -23,7 +23,7 @@ class ConvolutionInverse : public StructuredInverse {
   int64_t num_rows() const override { return static_cast<int64_t>(inverse_.size()); }
   int64_t num_cells() const override { return num_rows() + 1; }
 
-  Eigen::VectorXd Constant() const override;
+  Eigen::VectorXd Constant() const override { return constant_; }
   Eigen::VectorXd RowWeights(const Eigen::VectorXd& query) const override;
   // Of cells, prefix sums or ranges.
   std::vector<QueryVariance> Variances(const QueryMatrix& queries) const override;
@@ -38,15 +38,19 @@ class ConvolutionInverse : public StructuredInverse {
 
  private:
   std::vector<double> CellVariances() const;
+  // The sums of the first k cells of z, 0 <= k <= n.
+  std::vector<double> PrefixConstants() const;
   // Calls visit(last - first, variances), with |w^T F|^2 of every range w of that length among the
   // first n - 1 cells, by first cell.
   template <typename Visit>
   void ForEachLength(const Visit& visit) const;
 
-  std::vector<double> inverse_;       // b
-  RealProduct product_;               // with b
-  std::vector<double> row_share_;     // 1 / r
-  std::vector<double> column_share_;  // 1 / d
+  std::vector<double> inverse_;        // b
+  RealProduct product_;                // with b
+  std::vector<double> row_share_;      // 1 / r
+  std::vector<double> column_share_;   // 1 / d
+  std::vector<double> total_weights_;  // g, or nothing
+  Eigen::VectorXd constant_;           // z
   std::vector<double> prefix_variances_;
 };
 

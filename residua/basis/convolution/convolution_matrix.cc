@@ -40,10 +40,16 @@ void ApplyModular(const ConvolutionMatrix& matrix, const ExactProduct& product,
         }
       }
       MultiplyModular(product, low, high, out);
+      Value total = 0;
+      for (int64_t k = 0; k < axis.size; ++k) total += from[(o * axis.size + k) * axis.inner + c];
       for (int64_t k = 0; k < num_rows; ++k) {
         const auto at = static_cast<size_t>(k);
+        auto value = static_cast<Value>(out[at]);
+        if (!matrix.total_weights.empty()) {
+          value -= static_cast<Value>(matrix.total_weights[at]) * total;
+        }
         to[(o * num_rows + k) * axis.inner + c] =
-            static_cast<Value>(out[at]) * static_cast<Value>(matrix.row_weights[at]);
+            value * static_cast<Value>(matrix.row_weights[at]);
       }
     }
   }
@@ -66,7 +72,8 @@ void CheckConvolution(const Attribute& attribute, const ConvolutionMatrix& matri
   };
   const auto num_rows = static_cast<size_t>(attribute.size - 1);
   if (num_rows < 1 || matrix.row_weights.size() != num_rows || matrix.kernel.size() != num_rows ||
-      matrix.column_weights.size() != num_rows) {
+      matrix.column_weights.size() != num_rows ||
+      (!matrix.total_weights.empty() && matrix.total_weights.size() != num_rows)) {
     refuse("each of its sequences must have one number less than there are cells");
   }
   const auto is_weight = [](int64_t weight) {
@@ -79,6 +86,10 @@ void CheckConvolution(const Attribute& attribute, const ConvolutionMatrix& matri
   }
   if (matrix.kernel[0] == 0 || !std::all_of(matrix.kernel.begin(), matrix.kernel.end(), is_term)) {
     refuse("a number of its kernel is negative or too large, or the first one is 0");
+  }
+  if (!std::all_of(matrix.total_weights.begin(), matrix.total_weights.end(),
+                   [](int64_t weight) { return weight >= 0 && weight <= kMostTotalWeight; })) {
+    refuse("a weight of the total is negative or too large");
   }
 }
 
@@ -98,22 +109,69 @@ std::vector<UInt128> SquaredColumns(const ConvolutionMatrix& matrix) {
   return sums;
 }
 
+std::vector<UInt128> ProductsWithTotal(const ConvolutionMatrix& matrix) {
+  const size_t size = matrix.kernel.size();
+  std::vector<UInt128> sums(size, 0);
+  if (matrix.total_weights.empty()) return sums;
+  // r^2 g has up to 80 bits, in two halves.
+  constexpr int kHalf = 40;
+  std::vector<uint64_t> low(size);
+  std::vector<uint64_t> high(size);
+  for (size_t k = 0; k < size; ++k) {
+    const auto weight = static_cast<UInt128>(matrix.row_weights[size - 1 - k]);
+    const UInt128 value =
+        weight * weight * static_cast<UInt128>(matrix.total_weights[size - 1 - k]);
+    low[k] = static_cast<uint64_t>(value & ((UInt128{1} << kHalf) - 1));
+    high[k] = static_cast<uint64_t>(value >> kHalf);
+  }
+  const ExactProduct product = KernelProduct(matrix);
+  std::vector<UInt128> upper(size);
+  product.Multiply(low, sums);
+  product.Multiply(high, upper);
+  for (size_t k = 0; k < size; ++k) sums[k] += upper[k] << kHalf;
+  std::reverse(sums.begin(), sums.end());
+  return sums;
+}
+
+Integer SquaredTotal(const ConvolutionMatrix& matrix) {
+  Integer sum = 0;
+  for (size_t k = 0; k < matrix.total_weights.size(); ++k) {
+    const Integer entry = ToInteger(matrix.row_weights[k]) * ToInteger(matrix.total_weights[k]);
+    sum += entry * entry;
+  }
+  return sum;
+}
+
 Integer SquaredSensitivity(const ConvolutionMatrix& matrix) {
   const std::vector<UInt128> columns = SquaredColumns(matrix);
-  Integer largest = 0;
+  const std::vector<UInt128> products = ProductsWithTotal(matrix);
+  Integer largest = 0;  // of what is beside that of the last column
   for (size_t j = 0; j < columns.size(); ++j) {
     const Integer weight = ToInteger(matrix.column_weights[j]);
-    largest = std::max(largest, Integer(weight * weight * WideToInteger(columns[j])));
+    largest = std::max(largest, Integer(weight * (weight * WideToInteger(columns[j]) -
+                                                  2 * WideToInteger(products[j]))));
   }
-  return largest;
+  return largest + SquaredTotal(matrix);
+}
+
+Integer LargestNegativeProduct(const ConvolutionMatrix& matrix) {
+  if (matrix.total_weights.empty()) return 0;
+  const std::vector<UInt128> products = ProductsWithTotal(matrix);
+  Integer largest = 0;
+  for (size_t j = 0; j < products.size(); ++j) {
+    largest = std::max(largest,
+                       Integer(ToInteger(matrix.column_weights[j]) * WideToInteger(products[j])));
+  }
+  return std::max(Integer(0), Integer(2 * largest - SquaredTotal(matrix)));
 }
 
 uint64_t LargestEntryOf(const ConvolutionMatrix& matrix) {
   const auto most = [](const std::vector<int64_t>& values) {
     return static_cast<uint64_t>(*std::max_element(values.begin(), values.end()));
   };
-  const uint64_t product =
-      most(matrix.row_weights) * most(matrix.kernel) * most(matrix.column_weights);
+  uint64_t product = most(matrix.kernel) * most(matrix.column_weights);
+  if (!matrix.total_weights.empty()) product = std::max(product, most(matrix.total_weights));
+  product *= most(matrix.row_weights);
   // Rounded up by more than doubles may be wrong.
   const double norm = std::sqrt(SquaredSensitivity(matrix).get_d()) * (1 + 1e-12) + 1;
   return norm < static_cast<double>(product) ? static_cast<uint64_t>(norm) : product;
@@ -124,10 +182,14 @@ IntegerMatrix Expanded(const ConvolutionMatrix& matrix) {
   IntegerMatrix expanded{num_rows, num_rows + 1, {}};
   expanded.entries.resize(static_cast<size_t>(CheckedMultiply(num_rows, num_rows + 1)), 0);
   for (int64_t i = 0; i < num_rows; ++i) {
-    for (int64_t j = 0; j <= i; ++j) {
+    const int64_t of_total =
+        matrix.total_weights.empty() ? 0 : matrix.total_weights[static_cast<size_t>(i)];
+    for (int64_t j = 0; j <= num_rows; ++j) {
+      const int64_t of_cell = j > i ? 0
+                                    : matrix.kernel[static_cast<size_t>(i - j)] *
+                                          matrix.column_weights[static_cast<size_t>(j)];
       expanded.entries[static_cast<size_t>(i * (num_rows + 1) + j)] =
-          matrix.row_weights[static_cast<size_t>(i)] * matrix.kernel[static_cast<size_t>(i - j)] *
-          matrix.column_weights[static_cast<size_t>(j)];
+          matrix.row_weights[static_cast<size_t>(i)] * (of_cell - of_total);
     }
   }
   return expanded;
@@ -160,8 +222,13 @@ void ApplyConvolution(const ConvolutionMatrix& matrix, const AxisView& axis, con
                     static_cast<double>(matrix.column_weights[at]);
       }
       product.Apply(fibre.data(), nullptr);
+      double total = 0;
+      for (int64_t k = 0; k < axis.size; ++k) total += from[(o * axis.size + k) * axis.inner + c];
       for (int64_t k = 0; k < num_rows; ++k) {
         const auto at = static_cast<size_t>(k);
+        if (!matrix.total_weights.empty()) {
+          fibre[at] -= static_cast<double>(matrix.total_weights[at]) * total;
+        }
         to[(o * num_rows + k) * axis.inner + c] =
             fibre[at] * static_cast<double>(matrix.row_weights[at]);
       }
