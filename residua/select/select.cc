@@ -77,17 +77,20 @@ std::vector<ResidualBasis> GivenBases(const SelectRequest& request,
 void AddBases(const SelectRequest& request, StrategyGoal goal,
               const std::function<BasisProblem::Outcome(const std::vector<ResidualBasis>&)>& solve,
               Problem* problem) {
-  std::vector<ResidualBasis> sizes(problem->workload.classes.members.size());  // for WeighTables
-  for (size_t c = 0; c < sizes.size(); ++c) {
-    sizes[c].num_answers = NumAnswers(request.domain[problem->workload.classes.members[c].front()]);
+  std::vector<double> importance;
+  if (goal == StrategyGoal::kMax) {
+    const auto& members = problem->workload.classes.members;
+    std::vector<ResidualBasis> sizes(members.size());  // as WeighTables looks at them
+    for (size_t c = 0; c < sizes.size(); ++c) {
+      sizes[c].num_answers = NumAnswers(request.domain[members[c].front()]);
+    }
+    importance = WeighTables(problem->workload, sizes, request.objective.weighting).importance;
   }
   problem->basis_of_class =
       request.matrices.empty()
-          ? ChooseBases(
-                {&request.domain, &problem->workload, &problem->mechanisms, solve, goal,
-                 request.basis, request.solver.stop,
-                 WeighTables(problem->workload, sizes, request.objective.weighting).importance,
-                 request.protection.neighbours == Protection::Neighbours::kReplaceOne})
+          ? ChooseBases({&request.domain, &problem->workload, &problem->mechanisms, solve, goal,
+                         request.basis, request.solver.stop, std::move(importance),
+                         request.protection.neighbours == Protection::Neighbours::kReplaceOne})
           : GivenBases(request, problem->workload.classes);
   problem->cost = CostOfOrbits(MechanismsWith(*problem, problem->basis_of_class));
 }
