@@ -82,7 +82,7 @@ AttributeSplit SplitWith(const FrameRoot& root, const ActiveBlock& active);
 
 // The same without anything dense, for full V known by the root R of diag(lambda)^1/2 V
 // diag(lambda)^1/2: S = O (sqrt(h) R) O^T with O orthogonal, and O^T e_1 = R^-1
-// lambda^1/2 / sqrt(h). The third direction is S^2 e_1. `lambda` sums to at most 1.
+// lambda^1/2 / sqrt(h). The third direction is `Bent`. `lambda` sums to at most 1.
 AttributeSplit SplitOfCells(const MatrixRoot& root, const Eigen::VectorXd& lambda, double height,
                             int num_active);
 // The same for prefix sums, where T = diag(mu)^1/2 W with the total first will do, so that e_1 is
