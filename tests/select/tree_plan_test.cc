@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "residua/base/error.h"
+#include "residua/basis/query_limits.h"
 #include "residua/basis/tree_matrix.h"
 #include "residua/select/lower_bound.h"
 #include "residua/select/plan_errors.h"
