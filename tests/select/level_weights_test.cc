@@ -128,9 +128,9 @@ TEST(LevelWeightsTest, PlansOfSmallTreesAreNearTheDenseOptimumAndBoundsBelowIt) 
   EXPECT_GE(num_compared, 40);
 }
 
-// Where every vertex is measured by itself, as in large trees. These trees are as irregular as can
-// be: that family is up to 10 % above the optimum on them, 2 % on average; for the largest variance
-// up to 17 %.
+// Where each node is measured by itself, as in large trees. These trees are as irregular as can be:
+// that family is up to 3.6 % above the optimum on them, 0.34 % on average; for the largest variance
+// up to 8.7 %.
 TEST(LevelWeightsTest, TheTreeSolverIsNearTheDenseOptimum) {
   std::mt19937 random(32);
   int num_compared = 0;
@@ -163,7 +163,7 @@ TEST(LevelWeightsTest, TheTreeSolverIsNearTheDenseOptimum) {
     ++num_max;
     const double largest = (strategy.residual_variance + strategy.constant_variance / c).maxCoeff();
     EXPECT_GE(largest, optimum.lower * (1 - 1e-9)) << trial;
-    EXPECT_LE(largest, 1.05 * optimum.upper) << trial;
+    EXPECT_LE(largest, 1.09 * optimum.upper) << trial;
     // What the bound takes from it: weights over importance of sum 1.
     double sum = 0;
     const AnswerWeights weights = WeighAnswers(attribute);
