@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-#include "residua/select/dense_bound.h"
+#include "residua/select/bound/dense_bound.h"
 #include "residua/select/lower_bound.h"
 #include "residua/text/domain_text.h"
 #include "tests/oracle/optimal_mechanism.h"

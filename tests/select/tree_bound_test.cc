@@ -7,7 +7,7 @@
 
 #include "residua/basis/tree_root.h"
 #include "residua/basis/tree_solver.h"
-#include "residua/select/attribute_split.h"
+#include "residua/select/bound/attribute_split.h"
 #include "residua/select/lower_bound.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/select.h"

@@ -1,4 +1,4 @@
-#include "residua/select/weight_ascent.h"
+#include "residua/select/bound/weight_ascent.h"
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "residua/model/symmetry.h"
-#include "residua/select/attribute_split.h"
+#include "residua/select/bound/attribute_split.h"
 
 namespace residua {
 

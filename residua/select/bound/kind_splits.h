@@ -9,7 +9,7 @@
 #include "residua/basis/strategy_solver.h"
 #include "residua/basis/tree_solver.h"
 #include "residua/model/attribute.h"
-#include "residua/select/attribute_split.h"
+#include "residua/select/bound/attribute_split.h"
 
 namespace residua {
 

@@ -1,9 +1,9 @@
-#include "residua/select/kind_splits.h"
+#include "residua/select/bound/kind_splits.h"
 
 #include <utility>
 
 #include "residua/basis/tree_root.h"
-#include "residua/select/weight_ascent.h"
+#include "residua/select/bound/weight_ascent.h"
 
 namespace residua {
 namespace {

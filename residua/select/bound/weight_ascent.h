@@ -3,7 +3,7 @@
 #include <Eigen/Core>
 #include <functional>
 
-#include "residua/select/attribute_split.h"
+#include "residua/select/bound/attribute_split.h"
 
 namespace residua {
 

@@ -1,4 +1,4 @@
-#include "residua/select/attribute_split.h"
+#include "residua/select/bound/attribute_split.h"
 
 #include <Eigen/Core>
 #include <algorithm>

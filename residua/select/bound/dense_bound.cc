@@ -1,4 +1,4 @@
-#include "residua/select/dense_bound.h"
+#include "residua/select/bound/dense_bound.h"
 
 #include <Eigen/Core>
 #include <algorithm>

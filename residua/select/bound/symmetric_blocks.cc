@@ -1,4 +1,4 @@
-#include "residua/select/symmetric_blocks.h"
+#include "residua/select/bound/symmetric_blocks.h"
 
 #include <Eigen/Core>
 #include <algorithm>
