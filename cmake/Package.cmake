@@ -16,7 +16,8 @@ set(residua_public_headers
   base/enum_texts.h base/error.h base/int128.h base/memory.h base/number_text.h base/rational.h base/version.h
   model/attribute.h model/attribute_set.h model/cell_finder.h model/closure.h model/date.h model/domain.h model/encoding.h model/mean_encoding.h
   model/multiset_table.h model/symmetry.h model/text_places.h model/workload.h
-  basis/basis_inverse.h basis/basis_kind.h basis/cell_tree.h basis/query_matrix.h basis/residual_basis.h basis/residual_matrix.h
+  basis/basis_inverse.h basis/basis_kind.h basis/cell_tree.h basis/query_limits.h basis/query_matrix.h basis/residual_basis.h
+  basis/residual_matrix.h
   privacy/budget.h privacy/conversion.h privacy/exact_cost.h privacy/protection.h privacy/suspicion.h
   select/combined_plan.h select/lower_bound.h select/objective.h select/plan.h select/plan_cost.h select/plan_errors.h
   select/select.h select/select_after.h select/solvers/noise_solution.h
