@@ -1,5 +1,7 @@
 #include "residua/base/error.h"
 
+#include <fmt/format.h>  // clang finds no format_to in the library of fmt
+
 #include <charconv>
 
 namespace residua {
