@@ -5,6 +5,7 @@
 #include "residua/base/error.h"
 #include "residua/basis/convolution/convolution_inverse.h"
 #include "residua/basis/convolution/convolution_matrix.h"
+#include "residua/basis/dense_products.h"
 #include "residua/basis/tree_inverse.h"
 
 namespace residua {
@@ -28,7 +29,7 @@ BasisInverse::BasisInverse(std::shared_ptr<const StructuredInverse> inverse)
 
 Eigen::VectorXd BasisInverse::RowWeights(const Eigen::VectorXd& query) const {
   if (structured != nullptr) return structured->RowWeights(query);
-  return residual.transpose() * query;
+  return TransposedProduct(residual, query);
 }
 
 ResidualBasis BasisFromTree(const Attribute& attribute, TreeMatrix matrix) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "residua/base/portable_math.h"
+#include "residua/basis/dense_products.h"
 
 namespace residua {
 namespace {
@@ -13,7 +14,6 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-using RowMajorMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 // For each cell, in units of a double's epsilon: docs/lower_bound.md counts 15.
 constexpr double kRoundingsPerCell = 16;
@@ -143,7 +143,7 @@ MatrixXd BidiagonalRoot::Dense() const {
     const double weight = term.weight / (1 - factor_ * update_.dot(solved));
     updates.col(num_updates++) = std::sqrt(weight) * solved;
   }
-  if (num_updates > 0) root.selfadjointView<Eigen::Lower>().rankUpdate(updates, factor_);
+  if (num_updates > 0) AddSquareOfRows(updates, factor_, &root);
   return root.selfadjointView<Eigen::Lower>();
 }
 

@@ -74,6 +74,19 @@ MatrixXd LowerSquareOfColumns(const MatrixXd& a) {
   return square;
 }
 
+void AddSquareOfRows(const MatrixXd& a, double factor, RowMajorMatrix* sum) {
+  sum->selfadjointView<Eigen::Lower>().rankUpdate(a, factor);
+}
+
+void MultiplyFromLeft(const MatrixXd& a, const Eigen::Map<const RowMajorMatrix>& values,
+                      Eigen::Map<RowMajorMatrix> product) {
+  product.noalias() = a * values;
+}
+void MultiplyByTransposed(const Eigen::Map<const RowMajorMatrix>& values, const MatrixXd& b,
+                          Eigen::Map<RowMajorMatrix> product) {
+  product.noalias() = values * b.transpose();
+}
+
 MatrixXd InverseOfUpper(const MatrixXd& upper) {
   const Eigen::Index n = upper.rows();
   if (n <= kBlockColumns) {

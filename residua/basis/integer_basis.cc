@@ -17,7 +17,6 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-using RowMajorMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 // Rounds a column to integers of squared norm at most `bound` (that of the real column at most),
 // changing first the entries whose rounding was the closest call.

@@ -15,7 +15,6 @@ Eigen::MatrixXd LowerFactorOf(const Eigen::MatrixXd& square);
 class LeastSquares {
  public:
   explicit LeastSquares(const Eigen::MatrixXd& matrix);
-  Eigen::VectorXd Solve(const Eigen::VectorXd& b) const;
   Eigen::MatrixXd Solve(const Eigen::MatrixXd& b) const;  // each column is a b
 
  private:

@@ -68,8 +68,7 @@ QueryMatrix::QueryMatrix(const Attribute& attribute)
   for (const CellGroup& group : attribute.groups) groups_.push_back(group.cells);
   if (kind_ == QueryKind::kCustom) {
     custom_ =
-        Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(
-            attribute.custom.entries.data(), num_answers_, num_cells_);
+        Eigen::Map<const RowMajorMatrix>(attribute.custom.entries.data(), num_answers_, num_cells_);
   }
 }
 
@@ -139,7 +138,7 @@ MatrixXd QueryMatrix::Gram(const VectorXd& weight) const {
       return gram;
     }
     case QueryKind::kCustom:
-      return custom_.transpose() * weight.asDiagonal() * custom_;
+      return TransposedProduct(custom_, MatrixXd(weight.asDiagonal() * custom_));
   }
   RESIDUA_CHECK(false);
 }
@@ -175,7 +174,7 @@ VectorXd QueryMatrix::QuadraticForms(const MatrixXd& symmetric) const {
       return forms;
     }
     case QueryKind::kCustom:
-      return (custom_ * symmetric).cwiseProduct(custom_).rowwise().sum();
+      return Product(custom_, symmetric).cwiseProduct(custom_).rowwise().sum();
   }
   RESIDUA_CHECK(false);
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "residua/base/error.h"
+#include "residua/basis/dense_products.h"
 #include "residua/basis/orthogonal_factors.h"
 #include "residua/basis/row_space.h"
 #include "residua/model/answer_weights.h"
@@ -14,7 +15,6 @@ namespace {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-using RowMajorMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 IntegerMatrix ColumnsOf(const Attribute& attribute) {
   if (attribute.queries != QueryKind::kCustom) return {attribute.size, attribute.size, {}};
@@ -49,7 +49,7 @@ QuerySpace::QuerySpace(const Attribute& attribute)
   dense_columns = Dense(columns);
   // Solved through an orthogonal decomposition of C^T: the user's rows may be nearly dependent.
   const LeastSquares solver(dense_columns.transpose());
-  ones = solver.Solve(VectorXd(VectorXd::Ones(attribute.size)));
+  ones = solver.Solve(MatrixXd::Ones(attribute.size, 1));
   const Eigen::Map<const RowMajorMatrix> custom(attribute.custom.entries.data(),
                                                 attribute.custom.num_rows, attribute.size);
   queries = QueryMatrix(MatrixXd(solver.Solve(MatrixXd(custom.transpose())).transpose()));

@@ -19,7 +19,6 @@ namespace {
 
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-using RowMajorMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 // Points nearer than this to the line through their neighbours are no vertices; the largest
 // variance is understated by no more than this fraction, below the doubles' own error in it.
@@ -274,10 +273,11 @@ ResidualBasis BasisFromMatrix(const Attribute& attribute, IntegerMatrix matrix,
     for (size_t k = 0; k < matrix.entries.size(); ++k) {
       rows.data()[k] = static_cast<double>(matrix.entries[k]);
     }
+    const MatrixXd columns = rows;
     for (int64_t q = 0; q < queries.num_answers(); ++q) {
       const VectorXd row = queries.Row(q);
       const VectorXd again = VectorXd::Constant(n, row.dot(basis.inverse->constant)) +
-                             rows.transpose() * (basis.inverse->residual.transpose() * row);
+                             TransposedProduct(columns, basis.inverse->RowWeights(row));
       if ((again - row).cwiseAbs().maxCoeff() > kReproduced * row.cwiseAbs().maxCoeff()) {
         Fail(ErrorKind::kRefused, "the basis of attribute '{}' cannot answer its query {}",
              attribute.name, q);

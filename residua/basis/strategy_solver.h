@@ -25,7 +25,7 @@ struct Strategy {
   // `privacy_cost`, and z with G z = 0, ones^T z = 1.
   Eigen::MatrixXd gram;
   Eigen::VectorXd constant;
-  Eigen::VectorXd left_over;          // of a quotient: G on the left-over part of each block
+  Eigen::VectorXd left_over;  // of a quotient: G on the left-over part of each block
   // Of a TreeSolver, in place of `gram` and `constant`: of every vertex but the root.
   Eigen::VectorXd tree_precision;
   Eigen::VectorXd tree_share;

@@ -16,7 +16,6 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-using RowMajorBlock = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 // A dense node's inverse is right to this, or the basis is refused; sound ones come to about 1e-12.
 constexpr double kNodeReproduced = 1e-6;
@@ -107,7 +106,7 @@ VectorXd TreeInverse::RowWeights(const VectorXd& query) const {
       const double mean = node.root.cwiseAbs2().dot(of_children) / node.squared_norm;
       rows = node.root.cwiseProduct((of_children.array() - mean).matrix());
     } else {
-      rows = node.residual.transpose() * of_children;
+      rows = TransposedProduct(node.residual, of_children);
     }
     of_node(k) = node.share.dot(of_children);
   }
@@ -211,7 +210,7 @@ void TreeInverse::Apply(int64_t outer, int64_t inner, const double* rows, const 
                         double* result) const {
   std::vector<double> totals(nodes_.size() * static_cast<size_t>(inner));
   std::vector<double> sums(static_cast<size_t>(inner));
-  RowMajorBlock of_children;
+  RowMajorMatrix of_children;
   for (int64_t o = 0; o < outer; ++o) {
     double* cells = result + o * num_cells() * inner;
     const auto values_of = [&](int64_t vertex) {
@@ -226,8 +225,9 @@ void TreeInverse::Apply(int64_t outer, int64_t inner, const double* rows, const 
       const double* total = totals.data() + k * inner;
       const double* measured = rows + (o * num_rows() + row_begin_[static_cast<size_t>(k)]) * inner;
       if (node.root.size() == 0) {
-        const Eigen::Map<const RowMajorBlock> in(measured, count - 1, inner);
-        of_children.noalias() = node.residual * in;
+        of_children.resize(count, inner);
+        MultiplyFromLeft(node.residual, {measured, count - 1, inner},
+                         {of_children.data(), count, inner});
         for (int64_t c = 0; c < count; ++c) {
           double* out = values_of(children[c]);
           for (int64_t i = 0; i < inner; ++i) {
@@ -258,7 +258,7 @@ void TreeInverse::Apply(int64_t outer, int64_t inner, const double* rows, const 
 
 void TreeInverse::ApplyProduct(int64_t outer, int64_t inner, double* values) const {
   std::vector<double> totals(nodes_.size() * static_cast<size_t>(inner));
-  RowMajorBlock of_children;
+  RowMajorMatrix of_children;
   for (int64_t o = 0; o < outer; ++o) {
     double* cells = values + o * num_cells() * inner;
     const auto values_of = [&](int64_t vertex) {
@@ -287,11 +287,15 @@ void TreeInverse::ApplyProduct(int64_t outer, int64_t inner, double* values) con
       }
       if (node.root.size() > 0) {
         const VectorXd squared = node.root.cwiseAbs2();
-        const Eigen::RowVectorXd mean = squared.transpose() * of_children / node.squared_norm;
+        Eigen::RowVectorXd mean = Eigen::RowVectorXd::Zero(inner);
+        for (int64_t c = 0; c < count; ++c) {
+          mean += squared(c) / node.squared_norm * of_children.row(c);
+        }
         of_children.rowwise() -= mean;
         of_children = squared.asDiagonal() * of_children;
       } else {
-        of_children = node.residual * (node.residual.transpose() * of_children).eval();
+        const MatrixXd asked = of_children;
+        of_children = Product(node.residual, TransposedProduct(node.residual, asked));
       }
       const Eigen::RowVectorXd total = row_of(num_cells() + k);
       for (int64_t c = 0; c < count; ++c) {

@@ -29,7 +29,7 @@ MatrixXd SolveLowerTransposed(const MatrixXd& lower, const MatrixXd& b) {
 }
 
 VectorXd SolveSymmetric(const MatrixXd& symmetric, const VectorXd& b) {
-  return symmetric.ldlt().solve(b);
+  return SolveSymmetric(symmetric, MatrixXd(b));
 }
 MatrixXd SolveSymmetric(const MatrixXd& symmetric, const MatrixXd& b) {
   return symmetric.ldlt().solve(b);

@@ -8,13 +8,12 @@
 #include "residua/base/error.h"
 #include "residua/base/threads.h"
 #include "residua/basis/basis_inverse.h"
+#include "residua/basis/dense_products.h"
 #include "residua/basis/structured_inverse.h"
 #include "residua/reconstruct/axis_sweeps.h"
 
 namespace residua {
 namespace {
-
-using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 // Steps of the power method for the norm of B: it only balances tables against each other.
 constexpr int kNormSteps = 20;
@@ -87,10 +86,9 @@ JointCovariance::JointCovariance(const ResidualIndex& index, std::span<const Att
         });
         continue;
       }
-      axis.product = basis.inverse->residual * basis.inverse->residual.transpose();
-      axis.norm_product = NormOf(axis.size, [&](const Eigen::VectorXd& vector) {
-        return Eigen::VectorXd(axis.product * vector);
-      });
+      axis.product = SquareOfRows(basis.inverse->residual);
+      axis.norm_product = NormOf(
+          axis.size, [&](const Eigen::VectorXd& vector) { return Product(axis.product, vector); });
     }
     index.FindSubsets(attributes, &entries);
     const size_t all = entries.size() - 1;
@@ -196,12 +194,15 @@ void JointCovariance::ApplyProducts(const AttributeSet& set, double variance,
     } else if (along.structured != nullptr) {
       along.structured->ApplyProduct(view.outer, view.inner, values);
     } else if (view.inner == 1) {
-      Eigen::Map<RowMajor> rows(values, view.outer, view.size);
-      rows = rows * along.product;
+      const RowMajorMatrix rows = Eigen::Map<const RowMajorMatrix>(values, view.outer, view.size);
+      MultiplyByTransposed({rows.data(), view.outer, view.size}, along.product,
+                           {values, view.outer, view.size});
     } else {
       for (int64_t o = 0; o < view.outer; ++o) {
-        Eigen::Map<RowMajor> slab(values + o * view.size * view.inner, view.size, view.inner);
-        slab = along.product * slab;
+        double* first = values + o * view.size * view.inner;
+        const RowMajorMatrix slab = Eigen::Map<const RowMajorMatrix>(first, view.size, view.inner);
+        MultiplyFromLeft(along.product, {slab.data(), view.size, view.inner},
+                         {first, view.size, view.inner});
       }
     }
   }

@@ -20,7 +20,7 @@ void CheckDetermined(const Attribute& attribute, const ResidualBasis& basis,
                      const Eigen::VectorXd& query) {
   if (basis.tells_cells_apart()) return;
   const auto& matrix = std::get<IntegerMatrix>(basis.matrix);
-  const Eigen::VectorXd weights = basis.inverse->residual.transpose() * query;
+  const Eigen::VectorXd weights = basis.inverse->RowWeights(query);
   Eigen::VectorXd again =
       Eigen::VectorXd::Constant(query.size(), query.dot(basis.inverse->constant));
   for (int64_t row = 0; row < matrix.num_rows; ++row) {

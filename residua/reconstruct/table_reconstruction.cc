@@ -6,6 +6,7 @@
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
 #include "residua/basis/basis_inverse.h"
+#include "residua/basis/dense_products.h"
 #include "residua/basis/structured_inverse.h"
 #include "residua/reconstruct/axis_sweeps.h"
 #include "residua/reconstruct/completion.h"
@@ -19,8 +20,6 @@ ReconstructionWorkspace& ReconstructionWorkspace::operator=(ReconstructionWorksp
 ReconstructionWorkspace::~ReconstructionWorkspace() = default;
 
 namespace {
-
-using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 // One table from its residuals. A subset of the axes is a mask, bit k for table[k]. Axes of other
 // bases than the identity are inverted first, by their matrices [z | P]; from then on every tensor
@@ -165,19 +164,18 @@ class Reconstruction {
       ForEach(is_parallel_, (view.outer + stripe - 1) / stripe, [&](int64_t part) {
         const int64_t begin = part * stripe;
         const int64_t count = std::min(stripe, view.outer - begin);
-        Eigen::Map<RowMajor> out(result + begin * size, count, size);
-        const Eigen::Map<const RowMajor> in(residual + begin * num_rows, count, num_rows);
-        out.noalias() = in * basis.inverse->residual.transpose();
+        Eigen::Map<RowMajorMatrix> out(result + begin * size, count, size);
+        MultiplyByTransposed({residual + begin * num_rows, count, num_rows},
+                             basis.inverse->residual, out);
         out += Eigen::Map<const Eigen::VectorXd>(constant + begin, count) *
                basis.inverse->constant.transpose();
       });
       return;
     }
     ForEach(is_parallel_, view.outer, [&](int64_t o) {
-      Eigen::Map<RowMajor> out(result + o * size * view.inner, size, view.inner);
-      const Eigen::Map<const RowMajor> in(residual + o * num_rows * view.inner, num_rows,
-                                          view.inner);
-      out.noalias() = basis.inverse->residual * in;
+      Eigen::Map<RowMajorMatrix> out(result + o * size * view.inner, size, view.inner);
+      MultiplyFromLeft(basis.inverse->residual,
+                       {residual + o * num_rows * view.inner, num_rows, view.inner}, out);
       out += basis.inverse->constant *
              Eigen::Map<const Eigen::RowVectorXd>(constant + o * view.inner, view.inner);
     });
