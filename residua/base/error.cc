@@ -139,6 +139,11 @@ std::string Error::Message(const PhraseWords& words) const {
 }
 
 Error Error::At(std::string_view place) const {
+  // "workload.tables.weight" says what "weight" says.
+  const std::string own = PlainWords(place_);
+  if (place == own || place.ends_with("." + own) || place.ends_with(": " + own)) {
+    return Error(kind_, {WithoutControls(place)}, problem_, remedy_);
+  }
   const std::string separator = place_.empty() ? "" : ": ";
   return Error(kind_, Joined({{WithoutControls(place) + separator}, place_}), problem_, remedy_);
 }

@@ -83,7 +83,8 @@ class Error : public std::runtime_error {
 
   // The line, with `words` for its phrases.
   std::string Message(const PhraseWords& words) const;
-  // The same error, with `place` in front of its own place.
+  // The same error, with `place` in front of its own place, or instead of it where `place` is its
+  // longer name: "workload.marginals" of "marginals".
   Error At(std::string_view place) const;
   // The same error, with `subject` in front of its problem.
   Error About(std::string_view subject) const;

@@ -23,9 +23,8 @@ std::vector<MarginalRule> ParseMarginalRules(std::string_view text) {
     const std::optional<int64_t> bound = ParseInteger(bound_text);
     if (!bound) {
       Fail(ErrorKind::kBadInput,
-           "marginals: '{}' is not understood; write 2 (all 2-way), <=3 (up to 3-way) or "
-           "cells<=5000",
-           item);
+           "{}: '{}' is not understood; write 2 (all 2-way), <=3 (up to 3-way) or cells<=5000",
+           "marginals", item);
     }
     rule.bound = *bound;
     rules.push_back(rule);

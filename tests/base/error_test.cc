@@ -97,6 +97,19 @@ TEST(Error, GetsItsPlaceInFrontOnce) {
   EXPECT_EQ(AtPlace("spec.toml", [] { return 7; }), 7);
 }
 
+TEST(Error, NamesAPlaceOnce) {
+  const auto message = [](std::string_view place, std::string_view own) {
+    return std::string(ErrorOf(ErrorKind::kBadInput, "{}: is wrong", own).At(place).what());
+  };
+  EXPECT_EQ(message("workload.tables.weight", "weight"), "workload.tables.weight: is wrong");
+  EXPECT_EQ(message("a.toml:3: weight", "weight"), "a.toml:3: weight: is wrong");
+  EXPECT_EQ(message("weight", "weight"), "weight: is wrong");
+  EXPECT_EQ(message("tables.overweight", "weight"), "tables.overweight: weight: is wrong");
+  EXPECT_EQ(message("weight", "tables.weight"), "weight: tables.weight: is wrong");
+  EXPECT_EQ(ErrorOf(ErrorKind::kBadInput, "is wrong").At("tables.").what(),
+            std::string("tables.: is wrong"));
+}
+
 TEST(Error, ReportsBrokenInvariantsInReleaseBuilds) {
   try {
     AtPlace("a place", [] { RESIDUA_CHECK(1 + 1 == 3); });
