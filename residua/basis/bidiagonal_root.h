@@ -19,6 +19,7 @@ class BidiagonalRoot : public MatrixRoot {
   BidiagonalRoot(Eigen::VectorXd pivots, Eigen::VectorXd below, Eigen::VectorXd update,
                  double factor, double trace);
 
+  Eigen::Index size() const { return pivots_.size(); }
   Eigen::VectorXd Diagonal() const override;
   Eigen::VectorXd Apply(const Eigen::VectorXd& x) const override;
   Eigen::VectorXd Inverse(const Eigen::VectorXd& x) const override;
@@ -51,5 +52,13 @@ class BidiagonalRoot : public MatrixRoot {
   double relative_error_ = 0;
   std::vector<RootTerm> terms_;
 };
+
+// The root of diag(cells)^1/2 W^T diag(`weight`) W diag(cells)^1/2, W the sums of the first cells:
+// prefix sums.
+BidiagonalRoot RootOfSummedCells(const Eigen::VectorXd& weight, const Eigen::VectorXd& cells);
+// The root of T diag(`cells`) T^T, T = diag(`weight`)^1/2 U with U the sums of all cells from each
+// one on: of prefix sums, if cells and queries are taken from the last one on, so that the total is
+// the first query.
+BidiagonalRoot RootOfSums(const Eigen::VectorXd& weight, const Eigen::VectorXd& cells);
 
 }  // namespace residua

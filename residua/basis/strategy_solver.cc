@@ -43,9 +43,9 @@ VectorXd Normalized(const VectorXd& logs, const VectorXd& copies) {
   return powers / (copies.size() > 0 ? powers.dot(copies) : powers.sum());
 }
 
-// Values at the centres of `size` equal parts, from those at the centres of fewer. Beyond the
-// outermost centres the line through the last two is followed.
-VectorXd Resampled(const VectorXd& from, Index size) {
+}  // namespace
+
+VectorXd Stretched(const VectorXd& from, Index size) {
   const double scale = static_cast<double>(from.size()) / static_cast<double>(size);
   VectorXd values(size);
   for (Index j = 0; j < size; ++j) {
@@ -56,8 +56,6 @@ VectorXd Resampled(const VectorXd& from, Index size) {
   }
   return values;
 }
-
-}  // namespace
 
 // X = columns^T Y columns, Y = T diag(eigenvalues)^-1/2 T^T with T = B U.
 struct StrategySolver::Evaluation {
@@ -106,10 +104,10 @@ StrategySolver::StrategySolver(const QuerySpace& space, BasisKind kind, Strategy
 }
 
 void StrategySolver::StartFrom(const StrategySolver& coarser) {
-  log_lambda_ = Resampled(coarser.log_lambda_, log_lambda_.size());
+  log_lambda_ = Stretched(coarser.log_lambda_, log_lambda_.size());
   if (goal_ == StrategyGoal::kMax && log_weight_.size() == log_lambda_.size() &&
       coarser.log_weight_.size() == coarser.log_lambda_.size()) {
-    log_weight_ = Resampled(coarser.log_weight_, log_weight_.size());
+    log_weight_ = Stretched(coarser.log_weight_, log_weight_.size());
     SpreadWeight();
     Factor();
   }
@@ -165,27 +163,19 @@ VectorXd StrategySolver::WeightWith(double eta) const {
 // Prefix sums: V + eta 1 1^T = W^T diag(weight) W with eta in the last weight, and W^-1 takes
 // differences. Ranges: V^-1 takes second differences, up to a factor, and V^-1 1 is in the ends.
 BidiagonalRoot StrategySolver::CellRoot(const VectorXd& lambda, double eta) const {
+  if (space_->queries.kind() == QueryKind::kPrefix) {
+    return RootOfSummedCells(WeightWith(eta), lambda);
+  }
   const Index n = lambda.size();
   const auto size = static_cast<double>(n);
   VectorXd pivots(n);
   VectorXd below(n - 1);
-  for (Index k = 0; k + 1 < n; ++k) below(k) = -std::sqrt(lambda(k) / lambda(k + 1));
   double trace = 0;
-  if (space_->queries.kind() == QueryKind::kPrefix) {
-    const VectorXd weight = WeightWith(eta);
-    double reached = 0;  // weight of the prefixes that hold the cell
-    for (Index k = n - 1; k >= 0; --k) {
-      reached += weight(k);
-      trace += lambda(k) * reached;
-      pivots(k) = 1 / (lambda(k) * weight(k));
-    }
-    return {std::move(pivots), std::move(below), {}, 0, trace};
-  }
   // (size / 2) tridiag(-1, 2, -1).
   for (Index k = 0; k < n; ++k) {
     const auto place = static_cast<double>(k + 1);
     pivots(k) = size / 2 * (place + 1) / place / lambda(k);
-    if (k + 1 < n) below(k) *= place / (place + 1);
+    if (k + 1 < n) below(k) = -place / (place + 1) * std::sqrt(lambda(k) / lambda(k + 1));
     trace += lambda(k) * (place * (size + 1 - place) * 2 / (size * (size + 1)) + eta);
   }
   VectorXd ends = VectorXd::Zero(n);
@@ -195,18 +185,7 @@ BidiagonalRoot StrategySolver::CellRoot(const VectorXd& lambda, double eta) cons
 }
 
 BidiagonalRoot StrategySolver::PrefixRoot(const VectorXd& lambda, double eta) const {
-  const Index n = lambda.size();
-  const VectorXd weight = WeightWith(eta).reverse();
-  const VectorXd cells = lambda.reverse();
-  VectorXd below(n - 1);
-  for (Index k = 0; k + 1 < n; ++k) below(k) = -std::sqrt(weight(k) / weight(k + 1));
-  double trace = 0;
-  double reached = 0;
-  for (Index k = n - 1; k >= 0; --k) {
-    reached += cells(k);
-    trace += weight(k) * reached;
-  }
-  return {weight.cwiseProduct(cells).cwiseInverse(), std::move(below), {}, 0, trace};
+  return RootOfSums(WeightWith(eta).reverse(), lambda.reverse());
 }
 
 double StrategySolver::EvaluateFast(double trade_off, Evaluation* at) const {

@@ -11,6 +11,10 @@
 
 namespace residua {
 
+// Values at the centres of `size` equal parts, from those at the centres of fewer. Beyond the
+// outermost centres the line through the last two is followed.
+Eigen::VectorXd Stretched(const Eigen::VectorXd& from, Eigen::Index size);
+
 // One attribute's residual basis before it is rounded to integers, as selection sees it. The
 // queries' contributions to variances are diag(W P P^T W^T) and (W z)^2. `residual_variance` and
 // `constant_variance` are these times the queries' importance; `residual_mean` and `constant_mean`
@@ -86,10 +90,8 @@ class StrategySolver {
   // 1^T V^-1 1 at the last weights; where is_fast(), the root of diag(lambda)^1/2 V diag(lambda)^1/2.
   double height() const { return height_; }
   BidiagonalRoot RootOfCells(const Eigen::VectorXd& lambda) const { return CellRoot(lambda, 0); }
-  // Of prefix sums, the root of T diag(lambda) T^T, T = diag(weight)^1/2 W with the total first.
-  BidiagonalRoot RootOfPrefixes(const Eigen::VectorXd& lambda) const {
-    return PrefixRoot(lambda, 0);
-  }
+  // That V + eta 1 1^T is solved for at a trade-off.
+  double Eta(double trade_off) const;
 
  private:
   struct Evaluation;
@@ -97,7 +99,6 @@ class StrategySolver {
   Strategy Iterate(double trade_off, double tolerance, int max_iterations, bool with_gram);
   void SpreadWeight();
   void Factor();
-  double Eta(double trade_off) const;
   double Evaluate(double trade_off, Evaluation* at) const;
   double EvaluateFast(double trade_off, Evaluation* at) const;
   // Of K; of the same over the queries, the last one first, diag(weight)^1/2 W diag(lambda) W^T

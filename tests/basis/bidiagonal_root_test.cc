@@ -136,5 +136,23 @@ TEST(BidiagonalRootTest, HoldsForThousandsOfCells) {
   }
 }
 
+// Both squares have the same eigenvalues; sums are those of the first cells, or of the last.
+TEST(BidiagonalRootTest, RootsOfSumsAreThoseOfTheDenseMatrices) {
+  for (const Index n : {1, 2, 3, 30}) {
+    const VectorXd weight = VectorXd::Random(n).array().exp();
+    const VectorXd cells = VectorXd::Random(n).array().exp();
+    const MatrixXd first = MatrixXd::Ones(n, n).triangularView<Eigen::Lower>();
+    const MatrixXd last = MatrixXd::Ones(n, n).triangularView<Eigen::Upper>();
+    const MatrixXd of_cells = cells.cwiseSqrt().asDiagonal() * first.transpose() *
+                              weight.asDiagonal() * first * cells.cwiseSqrt().asDiagonal();
+    const MatrixXd of_sums = weight.cwiseSqrt().asDiagonal() * last * cells.asDiagonal() *
+                             last.transpose() * weight.cwiseSqrt().asDiagonal();
+    const MatrixXd root_of_cells = RootOfSummedCells(weight, cells).Dense();
+    const MatrixXd root_of_sums = RootOfSums(weight, cells).Dense();
+    EXPECT_LT((root_of_cells * root_of_cells - of_cells).norm(), 1e-11 * of_cells.norm());
+    EXPECT_LT((root_of_sums * root_of_sums - of_sums).norm(), 1e-11 * of_sums.norm());
+  }
+}
+
 }  // namespace
 }  // namespace residua

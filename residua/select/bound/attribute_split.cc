@@ -6,9 +6,11 @@
 #include <limits>
 #include <utility>
 
+#include "residua/basis/bidiagonal_root.h"
 #include "residua/basis/dense_products.h"
 #include "residua/basis/orthogonal_factors.h"
 #include "residua/basis/symmetric_eigen.h"
+#include "residua/select/bound/mirrored_ranges.h"
 
 namespace residua {
 namespace {
@@ -89,16 +91,18 @@ void FactorBlock(const MatrixXd& block, AttributeSplit* split) {
   split->third = third / corner;
 }
 
-// The split of sqrt(height) times the root, with up to `num_active` of the directions, of which the
-// first is at most `first_error` from where it should be.
+// The split of sqrt(height) times the root of `num_cells` cells, with up to `num_active` of the
+// directions, of which the first is at most `first_error` from where it should be. `beside` is the
+// trace of what no direction touches.
 AttributeSplit SplitAlong(const MatrixRoot& root, const MatrixXd& all, double first_error,
-                          double height, int num_active) {
+                          Index num_cells, double height, double beside, int num_active) {
   const Index n = all.rows();
-  const double error = kErrorFactor * static_cast<double>(n) * kEpsilon + root.relative_error();
+  const double error =
+      kErrorFactor * static_cast<double>(num_cells) * kEpsilon + root.relative_error();
   const double off = first_error + error;
   const double scale = std::sqrt(height);
   const double norm = scale * std::sqrt(root.most());
-  const double trace = scale * root.Diagonal().sum();
+  const double trace = scale * (root.Diagonal().sum() + beside);
   for (int most = num_active; most >= 1; --most) {
     const MatrixXd directions = Orthonormal(all.leftCols(most));
     MatrixXd images(n, directions.cols());
@@ -122,6 +126,22 @@ AttributeSplit SplitAlong(const MatrixRoot& root, const MatrixXd& all, double fi
     return split;
   }
   return {};
+}
+
+// The split by P = sqrt(height) times the root, whose first coordinate is that of the total times
+// sqrt(`total_factor`).
+AttributeSplit SplitOfSums(const BidiagonalRoot& root, Index num_cells, double height,
+                           double total_factor, double beside, int num_active) {
+  const VectorXd first = VectorXd::Unit(root.size(), 0);
+  MatrixXd directions(root.size(), kMaxActive);
+  directions << first, root.Apply(first), root.Bent(first, kBend);
+  AttributeSplit split = SplitAlong(root, directions, 0, num_cells, height, beside, num_active);
+  // K^-1 takes its part off the first row.
+  const double part = 1 / std::sqrt(total_factor);
+  split.corner *= part;
+  split.second /= part;
+  split.third /= part;
+  return split;
 }
 
 }  // namespace
@@ -257,15 +277,24 @@ AttributeSplit SplitOfCells(const MatrixRoot& root, const VectorXd& lambda, doub
   const double off = (left.norm() + left_error) * std::sqrt(root.most_inverse());
   MatrixXd directions(n, kMaxActive);
   directions << first, second, root.Bent(first, kBend);
-  return SplitAlong(root, directions, off, height, num_active);
+  return SplitAlong(root, directions, off, n, height, 0, num_active);
 }
 
-AttributeSplit SplitOfPrefixes(const MatrixRoot& root, Index num_cells, double height,
+AttributeSplit SplitOfPrefixes(const VectorXd& weight, const VectorXd& lambda, double total_factor,
                                int num_active) {
-  const VectorXd first = VectorXd::Unit(num_cells, 0);
-  MatrixXd directions(num_cells, kMaxActive);
-  directions << first, root.Apply(first), root.Bent(first, kBend);
-  return SplitAlong(root, directions, 0, height, num_active);
+  const double height = 1 / weight(weight.size() - 1);
+  VectorXd weight_from_last = weight.reverse();
+  weight_from_last(0) *= total_factor;
+  return SplitOfSums(RootOfSums(weight_from_last, lambda.reverse()), lambda.size(), height,
+                     total_factor, 0, num_active);
+}
+
+AttributeSplit SplitOfRanges(const VectorXd& lambda, double total_factor, int num_active) {
+  const MirroredRanges mirrored = MirrorRanges(lambda, total_factor);
+  const BidiagonalRoot& opposite = mirrored.opposite;
+  const double beside = opposite.Diagonal().sum() * (1 - opposite.relative_error());
+  return SplitOfSums(RootOfSums(mirrored.weight.reverse(), mirrored.cells.reverse()), lambda.size(),
+                     static_cast<double>(lambda.size()), total_factor, beside, num_active);
 }
 
 AttributeSplit SplitWithoutActive(const FrameRoot& root, double place) {

@@ -85,11 +85,19 @@ AttributeSplit SplitWith(const FrameRoot& root, const ActiveBlock& active);
 // lambda^1/2 / sqrt(h). The third direction is `Bent`. `lambda` sums to at most 1.
 AttributeSplit SplitOfCells(const MatrixRoot& root, const Eigen::VectorXd& lambda, double height,
                             int num_active);
-// The same for prefix sums, where T = diag(mu)^1/2 W with the total first will do, so that e_1 is
-// known exactly: `root` is that of T diag(lambda) T^T. Nothing is amplified by an inverse, which
-// would be seen in margins from tens of thousands of cells on.
-AttributeSplit SplitOfPrefixes(const MatrixRoot& root, Eigen::Index num_cells, double height,
-                               int num_active);
+// Without anything dense and with e_1 known exactly, so that nothing is amplified by an inverse,
+// which would be seen in margins from tens of thousands of cells on. And with the polar factor of
+// another matrix: P = (h K T diag(lambda) T^T K)^1/2 in place of S, K^2 = I + (`total_factor` - 1)
+// e_1 e_1^T, and B = K^-1 L^T P L. Where tables with and without the attribute ask for the total in
+// proportion to K^2, nothing is lost, whatever the directions (docs/lower_bound.md, Which polar
+// factor). `lambda` sums to at most 1.
+//
+// Prefix sums: T = diag(`weight`)^1/2 W with the total first will do.
+AttributeSplit SplitOfPrefixes(const Eigen::VectorXd& weight, const Eigen::VectorXd& lambda,
+                               double total_factor, int num_active);
+// All ranges with equal weights, and the mean of lambda and its mirror image: MirrorRanges. The
+// opposites are all at rest.
+AttributeSplit SplitOfRanges(const Eigen::VectorXd& lambda, double total_factor, int num_active);
 
 // One direction x of the cells beside e_1: from lambda^1/2 (`place` 0), which loses nothing in
 // tables without the attribute, to that of the polar factor (`place` 1).

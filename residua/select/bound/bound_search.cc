@@ -23,10 +23,13 @@ namespace {
 
 // What sums of positive terms may be wrong by, millions of them; see docs/lower_bound.md.
 constexpr double kRoundingMargin = 1e-9;
-// Trade-offs in quarters: the steps of the search, and its ends.
-constexpr int kSteps[] = {4, 2, 1};
+// Trade-offs in quarters: the steps of the search, of which the first is for smooth kinds of many
+// cells, whose best trade-off grows with the logarithm of their number; and its ends, the last one
+// beyond that of equal weights of the total and the largest attributes there are.
+constexpr int kFarStep = 12;
+constexpr int kSteps[] = {kFarStep, 4, 2, 1};
 constexpr int kLeastQuarter = -8;
-constexpr int kMostQuarter = 32;
+constexpr int kMostQuarter = 56;
 // Work for blocks, as SymmetricBlocks counts it: a tenth of a second or so, each.
 constexpr double kSearchWork = 1e7;
 constexpr double kFinalWork = 3e8;
@@ -155,17 +158,14 @@ class BoundSearch {
   // too much work, two; if that is, for three quarters of the kinds, and so on, those with the
   // strongest coupling.
   std::vector<int> ChooseActive(double most_work, int most) {
-    std::vector<std::pair<double, const KindSplits*>> coupled;
+    std::vector<KindSplits*> coupled;
     for (KindSplits& kind : kinds_) {
-      if (kind.is_identity()) continue;
-      const AttributeSplit& split = kind.Split(2, 0);
-      coupled.emplace_back(-split.link * split.second, &kind);
+      if (!kind.is_identity()) coupled.push_back(&kind);
     }
-    std::sort(coupled.begin(), coupled.end());
     const auto with = [&](size_t num_kinds, int num_active) {
       std::vector<int> active(asked_.size(), 1);
       for (size_t k = 0; k < num_kinds; ++k) {
-        for (const int c : coupled[k].second->classes) active[static_cast<size_t>(c)] = num_active;
+        for (const int c : coupled[k]->classes) active[static_cast<size_t>(c)] = num_active;
       }
       return active;
     };
@@ -173,6 +173,11 @@ class BoundSearch {
       const std::vector<int> active = with(coupled.size(), num_active);
       if (!MakeBlocks(active, most_work)->too_much()) return active;
     }
+    std::stable_sort(coupled.begin(), coupled.end(), [](KindSplits* a, KindSplits* b) {
+      const AttributeSplit& of_a = a->Split(2, 0);
+      const AttributeSplit& of_b = b->Split(2, 0);
+      return of_a.link * of_a.second > of_b.link * of_b.second;
+    });
     for (size_t count = coupled.size() * 3 / 4; count > 0; count = count * 3 / 4) {
       const std::vector<int> active = with(count, 2);
       if (!MakeBlocks(active, most_work)->too_much()) return active;
@@ -201,7 +206,10 @@ class BoundSearch {
     if (groups[0].empty()) return;
     const std::vector<KindSplits*> all = groups[0];
     double best = Bound(active, 0, kSearchAscent);
+    const bool far =
+        std::any_of(all.begin(), all.end(), [](const KindSplits* k) { return k->is_smooth(); });
     for (const int step : kSteps) {
+      if (step == kFarStep && !far) continue;
       for (const std::vector<KindSplits*>& group : groups) {
         for (const int direction : {1, -1}) {
           bool moved = false;

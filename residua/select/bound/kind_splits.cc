@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "residua/base/portable_math.h"
 #include "residua/basis/tree_root.h"
+#include "residua/select/bound/smooth_multipliers.h"
 #include "residua/select/bound/weight_ascent.h"
 
 namespace residua {
@@ -30,8 +32,8 @@ constexpr int kFirstAscended = 1000;
 }  // namespace
 
 KindSplits::KindSplits(const Attribute& attribute, StrategyGoal goal)
-    : goal_(goal), size_(attribute.size) {
-  if (attribute.queries == QueryKind::kIdentity) return;
+    : goal_(goal), queries_(attribute.queries), size_(attribute.size) {
+  if (is_identity() || is_smooth()) return;
   Attribute bare = attribute;
   bare.strategy = {};  // the bound is against every strategy
   auto tree = TreeFor(bare);
@@ -61,12 +63,7 @@ const AttributeSplit& KindSplits::Split(int num_active, int place) {
   } else if (tree_ != nullptr) {
     split = SplitOfTree(num_active);
   } else if (is_fast()) {
-    SolveAtQuarter();
-    const Eigen::VectorXd lambda = ScaledToOne(solver_->multipliers());
-    split = space_->queries.kind() == QueryKind::kPrefix
-                ? SplitOfPrefixes(solver_->RootOfPrefixes(lambda), lambda.size(), solver_->height(),
-                                  num_active)
-                : SplitOfCells(solver_->RootOfCells(lambda), lambda, solver_->height(), num_active);
+    split = SplitOfMany(num_active);
   } else {
     const Point& point = Solved();
     if (point.frame->query_margin >= 1) {
@@ -88,6 +85,21 @@ AttributeSplit KindSplits::SplitOfTree(int num_active) {
   const Eigen::VectorXd lambda = ScaledToOne(tree_solver_->multipliers());
   const TreeRoot root(tree_, tree_solver_->weights(), lambda);
   return SplitOfCells(root, lambda, root.height(), num_active);
+}
+
+AttributeSplit KindSplits::SplitOfMany(int num_active) {
+  const double trade_off = 0.25 * quarter;
+  if (is_smooth()) {
+    const Eigen::VectorXd lambda = ScaledToOne(SmoothMultipliers(queries_, size_, trade_off));
+    const double total_factor = PortableExp(trade_off);
+    if (queries_ == QueryKind::kRange) return SplitOfRanges(lambda, total_factor, num_active);
+    const double share = 1 / static_cast<double>(size_);
+    return SplitOfPrefixes(Eigen::VectorXd::Constant(lambda.size(), share), lambda, total_factor,
+                           num_active);
+  }
+  SolveAtQuarter();
+  return SplitOfPrefixes(solver_->query_weights(), ScaledToOne(solver_->multipliers()),
+                         1 + solver_->Eta(trade_off) * solver_->height(), num_active);
 }
 
 bool KindSplits::can_ascend() const {

@@ -25,10 +25,19 @@ class KindSplits {
  public:
   KindSplits(const Attribute& attribute, StrategyGoal goal);
 
-  bool is_identity() const { return space_ == nullptr && tree_ == nullptr; }
-  bool is_large() const { return space_ != nullptr && space_->rank() > kLargeKind; }
+  bool is_identity() const { return queries_ == QueryKind::kIdentity; }
+  bool is_large() const {
+    return is_smooth() || (space_ != nullptr && space_->rank() > kLargeKind);
+  }
+  // Prefix sums and ranges of many cells, for means: nothing is solved for all of their answers.
+  bool is_smooth() const {
+    return goal_ == StrategyGoal::kMean && size_ > kLargeKind &&
+           (queries_ == QueryKind::kPrefix || queries_ == QueryKind::kRange);
+  }
   // Whether its splits take linear time.
-  bool is_fast() const { return tree_ != nullptr || (is_large() && solver_->is_fast()); }
+  bool is_fast() const {
+    return tree_ != nullptr || is_smooth() || (is_large() && solver_->is_fast());
+  }
 
   // At `quarter`. With one active direction, at place 0 <= `place` < kNumPlaces between the two
   // ends of SplitWithoutActive. If its `query_margin` is 1, doubles cannot tell the queries apart,
@@ -55,8 +64,10 @@ class KindSplits {
   const Point& Solved();
   void SolveAtQuarter();
   AttributeSplit SplitOfTree(int num_active);
+  AttributeSplit SplitOfMany(int num_active);
 
   StrategyGoal goal_;
+  QueryKind queries_;
   int64_t size_;
   std::shared_ptr<const CellTree> tree_;  // of groups: in place of a space
   std::unique_ptr<TreeSolver> tree_solver_;
