@@ -20,6 +20,16 @@ void MultiplyModular(const ExactProduct& product, std::vector<uint64_t>& low,
   for (size_t k = 0; k < out.size(); ++k) out[k] += upper[k] << 64;
 }
 
+// Of the fibre `c` of the outer index `o`, or 0 where the rows have nothing of the total.
+template <typename Value>
+Value TotalOfFibre(const ConvolutionMatrix& matrix, const AxisView& axis, const Value* from,
+                   int64_t o, int64_t c) {
+  Value total = 0;
+  if (matrix.total_weights.empty()) return total;
+  for (int64_t k = 0; k < axis.size; ++k) total += from[(o * axis.size + k) * axis.inner + c];
+  return total;
+}
+
 template <typename Value>
 void ApplyModular(const ConvolutionMatrix& matrix, const ExactProduct& product,
                   const AxisView& axis, const Value* from, Value* to) {
@@ -40,8 +50,7 @@ void ApplyModular(const ConvolutionMatrix& matrix, const ExactProduct& product,
         }
       }
       MultiplyModular(product, low, high, out);
-      Value total = 0;
-      for (int64_t k = 0; k < axis.size; ++k) total += from[(o * axis.size + k) * axis.inner + c];
+      const Value total = TotalOfFibre(matrix, axis, from, o, c);
       for (int64_t k = 0; k < num_rows; ++k) {
         const auto at = static_cast<size_t>(k);
         auto value = static_cast<Value>(out[at]);
@@ -222,8 +231,7 @@ void ApplyConvolution(const ConvolutionMatrix& matrix, const AxisView& axis, con
                     static_cast<double>(matrix.column_weights[at]);
       }
       product.Apply(fibre.data(), nullptr);
-      double total = 0;
-      for (int64_t k = 0; k < axis.size; ++k) total += from[(o * axis.size + k) * axis.inner + c];
+      const double total = TotalOfFibre(matrix, axis, from, o, c);
       for (int64_t k = 0; k < num_rows; ++k) {
         const auto at = static_cast<size_t>(k);
         if (!matrix.total_weights.empty()) {

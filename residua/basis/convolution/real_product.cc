@@ -34,11 +34,14 @@ RealProduct::RealProduct(std::span<const double> kernel) : kernel_(kernel.begin(
   if (length() <= kFewRealTerms) return;
   const size_t num_terms = std::bit_ceil(2 * kernel_.size() - 1);
   roots_.resize(num_terms);
-  for (size_t half = 1; half < num_terms; half *= 2) {
-    for (size_t k = 0; k < half; ++k) {
-      const double angle = std::numbers::pi * (static_cast<double>(k) / static_cast<double>(half));
-      roots_[half + k] = {PortableCos(angle), -PortableSin(angle)};
-    }
+  const size_t most = num_terms / 2;
+  for (size_t k = 0; k < most; ++k) {
+    const double angle = std::numbers::pi * (static_cast<double>(k) / static_cast<double>(most));
+    roots_[most + k] = {PortableCos(angle), -PortableSin(angle)};
+  }
+  // Those of lower order are among them.
+  for (size_t half = most / 2; half > 0; half /= 2) {
+    for (size_t k = 0; k < half; ++k) roots_[half + k] = roots_[most + k * (most / half)];
   }
   spectrum_.assign(num_terms, Complex(0));
   std::copy(kernel_.begin(), kernel_.end(), spectrum_.begin());
