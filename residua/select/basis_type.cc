@@ -18,6 +18,11 @@ constexpr double kFirstMaxTradeOff = 1.5;
 constexpr int64_t kCoarsest = 64;
 constexpr double kCoarseTolerance = 1e-4;
 constexpr int kCoarseIterations = 60;
+// Steps of a solution of large attributes, and of trees of groups, whose steps are plain and take
+// linear time.
+constexpr int kLargeTypeSteps = 20;
+constexpr int kTreeSearchSteps = 200;
+constexpr int kTreeFinalSteps = 600;
 // Beyond, no class has a basis of its own.
 constexpr size_t kMostTypes = 24;
 
@@ -58,13 +63,27 @@ std::shared_ptr<StrategySolver> MakeSolver(const BasisProblem& problem, const At
 
 }  // namespace
 
-Strategy BasisType::Solve(double at, double tolerance, int max_iterations, bool with_gram) const {
-  if (tree_solver != nullptr) return tree_solver->Solve(at, tolerance, max_iterations);
+int BasisType::search_steps() const {
+  if (is_large()) return kLargeTypeSteps;
+  return tree_solver != nullptr ? kTreeSearchSteps : kSearchSteps;
+}
+
+int BasisType::final_steps() const {
+  if (is_large()) return kLargeTypeSteps;
+  return tree_solver != nullptr ? kTreeFinalSteps : kFinalSteps;
+}
+
+Strategy BasisType::Solve(double at, double tolerance, int max_steps, bool with_gram) const {
+  if (tree_solver != nullptr) return tree_solver->Solve(at, tolerance, max_steps);
   return ToldApart(*attribute, [&] {
-    if (answer_weight.size() == 0) return solver->Solve(at, tolerance, max_iterations, with_gram);
-    solver->WeighAnswers(answer_weight);
-    return solver->SolveWeighed(at, tolerance, max_iterations, with_gram);
+    return answer_weight.size() == 0 ? solver->Solve(at, tolerance, max_steps, with_gram)
+                                     : solver->SolveWeighed(at, tolerance, max_steps, with_gram);
   });
+}
+
+void BasisType::Weigh(const Eigen::VectorXd& weight) {
+  answer_weight = weight;
+  ToldApart(*attribute, [&] { solver->WeighAnswers(answer_weight); });
 }
 
 std::vector<BasisType> GroupTypes(const BasisProblem& problem) {
@@ -155,6 +174,11 @@ std::vector<BasisType> SplitTypes(const std::vector<BasisType>& types, StrategyG
   }
   if (split.size() > kMostTypes || split.size() == types.size()) return types;
   return split;
+}
+
+void PutBasis(const BasisType& type, const ResidualBasis& basis,
+              std::vector<ResidualBasis>* bases) {
+  for (const int c : type.classes) (*bases)[static_cast<size_t>(c)] = basis;
 }
 
 ResidualBasis Draft(const BasisType& type, const Strategy& strategy) {

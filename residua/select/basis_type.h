@@ -14,6 +14,15 @@ namespace residua {
 
 // Above this many cells a dense step takes a second: the last digits are not worth a minute.
 inline constexpr int64_t kLargeAttribute = 400;
+// Bracket of the trade-off u: beyond, privacy costs differ from their limits by less than 1e-3.
+inline constexpr double kLeastTradeOff = -12;
+inline constexpr double kMostTradeOff = 12;
+// How near the final strategy of a large attribute is to its optimum, and any for the largest
+// variance.
+inline constexpr double kLargeTolerance = 2e-5;
+// Steps of a solution while searching, and at last.
+inline constexpr int kSearchSteps = 60;
+inline constexpr int kFinalSteps = 200;
 // The finest scale of integer bases that is tried, in bits.
 inline constexpr int kMostScaleBits = 24;
 
@@ -37,7 +46,12 @@ struct BasisType {
   bool is_large() const {
     return solver != nullptr && space->rank() > kLargeAttribute && !solver->is_fast();
   }
-  Strategy Solve(double at, double tolerance, int max_iterations, bool with_gram) const;
+  // Steps of a solution, while searching and at last.
+  int search_steps() const;
+  int final_steps() const;
+  Strategy Solve(double at, double tolerance, int max_steps, bool with_gram) const;
+  // Of kMax: what Solve counts answers for from here on.
+  void Weigh(const Eigen::VectorXd& weight);
 };
 
 // A type for each kind of queries that is not the identity's.
@@ -46,6 +60,9 @@ std::vector<BasisType> GroupTypes(const BasisProblem& problem);
 // A type for each class, from the trade-offs found for all classes of a type together; as it is if
 // that would be too many, or none more.
 std::vector<BasisType> SplitTypes(const std::vector<BasisType>& types, StrategyGoal goal);
+
+// For all of the type's classes.
+void PutBasis(const BasisType& type, const ResidualBasis& basis, std::vector<ResidualBasis>* bases);
 
 // A basis as far as selection looks at it: its answers as the objective counts them.
 ResidualBasis Draft(const BasisType& type, const Strategy& strategy);

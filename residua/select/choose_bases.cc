@@ -15,8 +15,8 @@
 #include "residua/basis/strategy_solver.h"
 #include "residua/model/closure.h"
 #include "residua/select/basis_type.h"
-#include "residua/select/solvers/answer_dual.h"
 #include "residua/select/solvers/variance_matrix.h"
+#include "residua/select/whole_problem_weights.h"
 
 namespace residua {
 namespace {
@@ -24,21 +24,10 @@ namespace {
 // While searching, a strategy this near to its optimum has a loss right to a tenth of this.
 constexpr double kSearchTolerance = 1e-4;
 constexpr double kMaxSearchTolerance = 3e-4;
-constexpr int kSearchIterations = 60;
 // The final strategy.
 constexpr double kFinalTolerance = 1e-6;
-constexpr int kFinalIterations = 200;
-// The same of large attributes, and where a search follows.
-constexpr double kLargeTolerance = 2e-5;
-constexpr int kLargeIterations = 20;
-// Of trees of groups, whose steps are plain and take linear time.
-constexpr int kTreeSearchIterations = 200;
-constexpr int kTreeFinalIterations = 600;
-// Bracket of the trade-off u: beyond, privacy costs differ from their limits by less than 1e-3.
-constexpr double kLeastTradeOff = -12;
-constexpr double kMostTradeOff = 12;
-// The same for the largest variance, in steps of 1/16. The loss of many attributes is steep: steps
-// of 1/4 lost 0.6 % on the sizes of Adult.
+// The trade-off for the largest variance is searched in steps of 1/16. The loss of many attributes
+// is steep: steps of 1/4 lost 0.6 % on the sizes of Adult.
 constexpr double kMaxStep = 1.0 / 16;
 constexpr int kCoarsestMaxStep = 24;
 constexpr int kLeastMaxStep = -32;
@@ -50,22 +39,10 @@ constexpr double kBalanced = 0.01;
 constexpr int kSearchRounds = 8;
 // Classes with the same queries have bases of their own if that gains this much of the loss.
 constexpr double kWorthSplitting = 1e-4;
-// Weights of the whole problem are looked for where its variances have no more terms than this.
-// Beyond, bases whose variances are all nearly alike would cost minutes in the search for the noise.
-constexpr double kMostTerms = 1 << 15;
-// Rounds of that, how often the loss is computed, and when it stands still. The weights are taken
-// where they gain twice what losses may be wrong by.
-constexpr int kWeightRounds = 120;
-constexpr int kRoundsToLoss = 10;
-constexpr double kStandsStill = 5e-5;
-constexpr double kWorthWeighing = 2e-4;
-// Steps of a strategy in each round.
-constexpr int kStepsOfRound = 3;
-// No answer starts with less than this part of the largest weight, of few answers.
-constexpr double kLeastStart = 0.05;
-// How far the trade-off moves to where it should be, and the least e^u it may have.
-constexpr double kTradeOffStep = 0.5;
-constexpr double kLeastExponential = 0.01;
+// Another valley of the loss is worth going to where it gains twice what losses may be wrong by.
+constexpr double kWorthMoving = 2e-4;
+// A draft of so many cells takes milliseconds, and its best trade-off is nearly that of more cells.
+constexpr int64_t kDraftCells = 4096;
 // Scales of integer bases that are tried.
 constexpr int kLeastScaleBits = 6;
 // Prefix sums and ranges come to 13, whatever their number of cells.
@@ -121,6 +98,17 @@ std::vector<Sensitivity> SensitivityToClasses(const BasisProblem& problem,
   return sensitivity;
 }
 
+// That of an attribute of fewer cells in its place: the numbers of FitConvolutionWithTotal move
+// slowly with the size, and so does the best trade-off.
+ResidualBasis ConvolutionDraft(const Attribute& attribute, double trade_off) {
+  Attribute fewer = attribute;
+  fewer.size = std::min(attribute.size, kDraftCells);
+  ResidualBasis draft = DraftOfConvolution(fewer, FitConvolutionWithTotal(fewer, trade_off));
+  draft.size = attribute.size;
+  draft.num_answers = NumAnswers(attribute);
+  return draft;
+}
+
 class Search {
  public:
   explicit Search(const BasisProblem& problem) : problem_(problem), types_(GroupTypes(problem)) {
@@ -130,7 +118,7 @@ class Search {
     }
     for (const BasisType& type : types_) {
       if (type.is_convolution) {
-        Put(type, DraftOfConvolution(*type.attribute, FitConvolutionWithTotal(*type.attribute, 0)));
+        Put(type, ConvolutionDraft(*type.attribute, type.trade_off));
       } else if (type.is_given()) {
         Put(type, *RoundedTo(kMostScaleBits, type));
       }
@@ -141,7 +129,7 @@ class Search {
     if (types_.empty()) return bases_;
     if (problem_.kind == BasisKind::kOblique) {
       double shared_loss = SearchTradeOffs();
-      if (SearchConvolutions()) shared_loss = SearchTradeOffs();
+      if (ChooseConvolutions()) shared_loss = SearchTradeOffs();
       std::vector<BasisType> split = SplitTypes(types_, problem_.goal);
       if (split.size() > types_.size()) {
         const std::vector<ResidualBasis> shared_bases = bases_;
@@ -153,21 +141,13 @@ class Search {
       }
     }
     if (problem_.goal == StrategyGoal::kMax && problem_.kind == BasisKind::kOblique) {
-      WeighByWholeProblem();
+      types_ = WeighedByWholeProblem(problem_, types_, bases_);
     }
     for (BasisType& type : types_) {
-      if (type.is_convolution) {
-        type.fixed = std::make_shared<const ResidualBasis>(BasisFromConvolution(
-            *type.attribute, FitConvolutionWithTotal(*type.attribute, type.trade_off)));
-        Put(type, *type.fixed);
-      }
       if (type.is_given()) continue;
       const bool exact = problem_.goal == StrategyGoal::kMean && !type.is_large();
-      const int most = type.is_large()               ? kLargeIterations
-                       : type.tree_solver != nullptr ? kTreeFinalIterations
-                                                     : kFinalIterations;
-      const Strategy strategy =
-          type.Solve(type.trade_off, exact ? kFinalTolerance : kLargeTolerance, most, true);
+      const Strategy strategy = type.Solve(
+          type.trade_off, exact ? kFinalTolerance : kLargeTolerance, type.final_steps(), true);
       Put(type, Draft(type, strategy));
       type.on_tree = type.tree_solver != nullptr ? strategy.tree_precision : strategy.left_over;
       type.shares = strategy.tree_share;
@@ -178,44 +158,57 @@ class Search {
   }
 
  private:
-  void Put(const BasisType& type, const ResidualBasis& basis) {
-    for (const int c : type.classes) bases_[static_cast<size_t>(c)] = basis;
-  }
+  void Put(const BasisType& type, const ResidualBasis& basis) { PutBasis(type, basis, &bases_); }
 
   // From the types' trade-offs, and never to a greater loss. Gives the least one.
   double SearchTradeOffs() {
     return problem_.goal == StrategyGoal::kMean ? SearchBySecants() : SearchByLoss();
   }
 
-  // Each in turn, by the loss, first among all and then in smaller steps. Whether any moved.
-  bool SearchConvolutions() {
-    bool moved = false;
+  // Bases of long attributes, by drafts of their trade-offs. Whether there are any.
+  bool ChooseConvolutions() {
+    const auto count = std::count_if(types_.begin(), types_.end(),
+                                     [](const BasisType& type) { return type.is_convolution; });
+    // The best trade-off of each depends little on that of others.
+    for (int sweep = 0; sweep < std::min<int64_t>(count, 2); ++sweep) {
+      for (BasisType& type : types_) {
+        if (type.is_convolution) SearchConvolution(&type);
+      }
+    }
     for (BasisType& type : types_) {
       if (!type.is_convolution) continue;
-      double best = type.trade_off;
-      double least_loss = problem_.solve(bases_).loss;
-      const auto look_at = [&](double trade_off) {
-        if (trade_off < 0 || trade_off > kMostConvolutionTradeOff) return;
-        CheckNotStopped(problem_.stop);
-        Put(type, DraftOfConvolution(*type.attribute,
-                                     FitConvolutionWithTotal(*type.attribute, trade_off)));
-        const double loss = problem_.solve(bases_).loss;
-        if (!(loss < least_loss)) return;
-        least_loss = loss;
-        best = trade_off;
-      };
-      for (double at = 1; at <= kMostConvolutionTradeOff; ++at) look_at(at);
-      for (const double step : {0.5, 0.25}) {
-        const double centre = best;
-        look_at(centre - step);
-        look_at(centre + step);
-      }
-      moved = moved || best != type.trade_off;
-      type.trade_off = best;
-      Put(type,
-          DraftOfConvolution(*type.attribute, FitConvolutionWithTotal(*type.attribute, best)));
+      type.fixed = std::make_shared<const ResidualBasis>(BasisFromConvolution(
+          *type.attribute, FitConvolutionWithTotal(*type.attribute, type.trade_off)));
+      Put(type, *type.fixed);
     }
-    return moved;
+    return count > 0;
+  }
+
+  // By the loss, first among whole trade-offs and then in smaller steps.
+  void SearchConvolution(BasisType* type) {
+    double best = type->trade_off;
+    ResidualBasis best_draft;
+    double least_loss = std::numeric_limits<double>::infinity();
+    const double most = MostConvolutionTradeOff(*type->attribute);
+    const auto look_at = [&](double trade_off) {
+      if (trade_off < 0 || trade_off > most) return;
+      CheckNotStopped(problem_.stop);
+      ResidualBasis draft = ConvolutionDraft(*type->attribute, trade_off);
+      Put(*type, draft);
+      const double loss = problem_.solve(bases_).loss;
+      if (!(loss < least_loss)) return;
+      least_loss = loss;
+      best = trade_off;
+      best_draft = std::move(draft);
+    };
+    for (double at = 0; at <= most; ++at) look_at(at);
+    for (const double step : {0.5, 0.25, 0.125}) {
+      const double centre = best;
+      look_at(centre - step);
+      look_at(centre + step);
+    }
+    type->trade_off = best;
+    Put(*type, best_draft);
   }
 
   double SearchBySecants() {
@@ -230,10 +223,8 @@ class Search {
     for (int round = 0; round < kSearchRounds; ++round) {
       for (BasisType& type : types_) {
         if (type.is_given()) continue;
-        const int most = type.is_large()               ? kLargeIterations
-                         : type.tree_solver != nullptr ? kTreeSearchIterations
-                                                       : kSearchIterations;
-        Put(type, Draft(type, type.Solve(type.trade_off, kSearchTolerance, most, false)));
+        Put(type,
+            Draft(type, type.Solve(type.trade_off, kSearchTolerance, type.search_steps(), false)));
       }
       const BasisProblem::Outcome outcome = problem_.solve(bases_);
       if (outcome.loss < least_loss) {
@@ -279,7 +270,7 @@ class Search {
       if (place == known.end()) {
         BasisType& type = types_[t];
         const Strategy strategy =
-            type.Solve(kMaxStep * sixteenth, kMaxSearchTolerance, kSearchIterations, false);
+            type.Solve(kMaxStep * sixteenth, kMaxSearchTolerance, kSearchSteps, false);
         place = known.emplace(sixteenth, Draft(type, strategy)).first;
       }
       return place->second;
@@ -323,7 +314,7 @@ class Search {
       if (types_[t].is_given() || sixteenth[t] <= first[t] || below < kLeastMaxStep) continue;
       Put(types_[t], at(t, below));
       const double loss = problem_.solve(bases_).loss;
-      if (loss < least_loss * (1 - kWorthWeighing)) {
+      if (loss < least_loss * (1 - kWorthMoving)) {
         least_loss = loss;
         sixteenth[t] = below;
         found = true;
@@ -333,114 +324,6 @@ class Search {
     if (found) descend({12, 4, 1});
     for (size_t t = 0; t < types_.size(); ++t) types_[t].trade_off = kMaxStep * sixteenth[t];
     return least_loss;
-  }
-
-  // Of kMax, from the trade-offs that were found with the attributes' own weights: weights of the
-  // dual of the whole problem, where they gain. The dual's weights, the weights and trade-off of
-  // each type, and the multipliers of its cells all move at once.
-  //
-  // With the noise held fixed, the weighted sum of all variances has sum_q alpha_q a[q] +
-  // beta_q b[q] of a type, alpha and beta its prices. Where they are in proportion, the best basis
-  // for that is the one of StrategySolver for weights alpha, and a trade-off that follows from both:
-  // docs/oblique_basis.md, Largest variance.
-  void WeighByWholeProblem() {
-    std::vector<BasisType> weighed = types_;
-    const std::vector<ResidualBasis> own_bases = bases_;
-    std::vector<ClassVariances> classes;
-    std::vector<Eigen::VectorXd> start;
-    for (const ResidualBasis& basis : bases_) {
-      const auto count = static_cast<Eigen::Index>(basis.weighted_peaks.size());
-      classes.push_back({basis.privacy_cost, Eigen::VectorXd(count), Eigen::VectorXd(count)});
-      for (Eigen::Index q = 0; q < count; ++q) {
-        classes.back().residual(q) = basis.weighted_peaks[static_cast<size_t>(q)].residual;
-        classes.back().constant(q) = basis.weighted_peaks[static_cast<size_t>(q)].constant;
-      }
-      start.push_back(Eigen::VectorXd::Ones(count));
-    }
-    const auto moves = [](const BasisType& type) {
-      return type.solver != nullptr && !type.is_large();
-    };
-    std::vector<int64_t> num_answers;
-    for (const Eigen::VectorXd& of_class : start) num_answers.push_back(of_class.size());
-    for (const BasisType& type : weighed) {
-      if (!moves(type)) continue;
-      for (const int c : type.classes) {
-        num_answers[static_cast<size_t>(c)] = type.space->importance.size();
-      }
-    }
-    if (AnswerDual::NumTerms(*problem_.workload, num_answers) > kMostTerms) return;
-    const auto use = [&](const BasisType& type, const Strategy& strategy) {
-      for (const int c : type.classes) {
-        classes[static_cast<size_t>(c)] = {strategy.privacy_cost,
-                                           strategy.residual_variance.cwiseMax(0.0),
-                                           strategy.constant_variance};
-      }
-    };
-    for (BasisType& type : weighed) {
-      if (!moves(type)) continue;
-      type.solver = std::make_shared<StrategySolver>(*type.solver);
-      const Strategy strategy =
-          type.Solve(type.trade_off, kLargeTolerance, kFinalIterations, false);
-      use(type, strategy);
-      Put(type, Draft(type, strategy));
-      Eigen::VectorXd weight = type.solver->query_weights().cwiseQuotient(type.space->importance);
-      const double least = std::min(kLeastStart, 1 / static_cast<double>(weight.size()));
-      weight = weight.cwiseMax(weight.maxCoeff() * least);
-      for (const int c : type.classes) start[static_cast<size_t>(c)] = weight;
-    }
-    double least_loss = problem_.solve(bases_).loss * (1 - kWorthWeighing);
-    double loss_before = std::numeric_limits<double>::infinity();
-    std::vector<BasisType> best;
-    AnswerDual dual(*problem_.workload, *problem_.mechanisms, problem_.importance, start);
-    for (int round = 1; round <= kWeightRounds; ++round) {
-      const std::vector<AnswerPrices> prices = dual.Raise(classes);
-      const bool at_loss = round % kRoundsToLoss == 0;
-      for (BasisType& type : weighed) {
-        if (!moves(type)) continue;
-        AnswerPrices price = prices[static_cast<size_t>(type.classes.front())];
-        for (size_t k = 1; k < type.classes.size(); ++k) {
-          price.residual += prices[static_cast<size_t>(type.classes[k])].residual;
-          price.constant += prices[static_cast<size_t>(type.classes[k])].constant;
-        }
-        if (!(price.residual.sum() > 0)) continue;  // the workload never asks for it
-        Reweigh(price, classes[static_cast<size_t>(type.classes.front())], round == 1, &type);
-        const Strategy strategy = type.Solve(type.trade_off, kLargeTolerance,
-                                             at_loss ? kSearchIterations : kStepsOfRound, false);
-        use(type, strategy);
-        if (at_loss) Put(type, Draft(type, strategy));
-      }
-      if (!at_loss) continue;
-      const double loss = problem_.solve(bases_).loss;
-      if (loss < least_loss) {
-        least_loss = loss;
-        best = weighed;
-        for (BasisType& type : best) {
-          if (moves(type)) type.solver = std::make_shared<StrategySolver>(*type.solver);
-        }
-      }
-      if (std::fabs(loss / loss_before - 1) < kStandsStill) break;
-      loss_before = loss;
-    }
-    bases_ = own_bases;
-    if (!best.empty()) types_ = std::move(best);
-  }
-
-  // The weights of a type at these prices, and its trade-off: with s = sum alpha b, rho =
-  // privacy_cost sum alpha a and c / (1 - c) = s / (privacy_cost sum beta b) it is
-  // eta = (c / (1 - c))^2 rho - s.
-  static void Reweigh(const AnswerPrices& price, const ClassVariances& now, bool first,
-                      BasisType* type) {
-    type->answer_weight = price.residual / price.residual.sum();
-    type->solver->WeighAnswers(type->answer_weight);
-    const double odds =
-        price.residual.dot(now.constant) / (now.privacy_cost * price.constant.dot(now.constant));
-    const double eta = odds * odds * now.privacy_cost * type->answer_weight.dot(now.residual) -
-                       type->answer_weight.dot(now.constant);
-    const double wanted =
-        PortableLog(std::max(kLeastExponential, 1 + eta * type->solver->height()));
-    const double step = first ? 1 : kTradeOffStep;
-    type->trade_off = std::clamp(type->trade_off + step * (wanted - type->trade_off),
-                                 kLeastTradeOff, kMostTradeOff);
   }
 
   // Whether that scale is fine enough for a basis at all.

@@ -218,7 +218,7 @@ TEST(ConvolutionInverseTest, IsTheInverseOfTheDenseMatrix) {
     ConvolutionMatrix matrix = RandomConvolution(size, random);
     if (size % 3 == 0) matrix = FitConvolution(attribute, StrategyGoal::kMean);
     if (size % 4 == 0)
-      matrix = FitConvolutionWithTotal(attribute, static_cast<double>(size % 5) / 2);
+      matrix = FitConvolutionWithTotal(attribute, static_cast<double>(size % 15) / 2);
     const ResidualBasis basis = BasisFromConvolution(attribute, matrix);
     const StructuredInverse& inverse = *basis.inverse->structured;
     const MatrixXd sub = DenseByDefinition(matrix);
@@ -374,7 +374,7 @@ TEST(ConvolutionFitTest, ColumnsHaveOneNorm) {
 // All but the last column, which is shorter, have one norm with the total in every row too.
 TEST(ConvolutionFitTest, ColumnsHaveOneNormBesideTheTotal) {
   for (const QueryKind kind : {QueryKind::kPrefix, QueryKind::kRange}) {
-    for (const double trade_off : {0.0, 0.5, 1.75, 3.0}) {
+    for (const double trade_off : {0.0, 0.5, 1.75, 3.0, 4.5, 7.0}) {
       for (const int64_t size : {2, 3, 100, 6000}) {
         const ConvolutionMatrix matrix = FitConvolutionWithTotal(Named(size, kind), trade_off);
         CheckConvolution(Named(size, kind), matrix);
@@ -399,7 +399,7 @@ TEST(ConvolutionFitTest, ColumnsHaveOneNormBesideTheTotal) {
 TEST(ConvolutionFitTest, DraftsAreNearTheirBases) {
   for (const QueryKind kind : {QueryKind::kPrefix, QueryKind::kRange}) {
     for (const int64_t size : {2, 70, 500, 3000}) {
-      for (const double trade_off : {0.0, 1.25, 3.0}) {
+      for (const double trade_off : {0.0, 1.25, 3.0, 6.5}) {
         const Attribute attribute = Named(size, kind);
         const ConvolutionMatrix matrix = FitConvolutionWithTotal(attribute, trade_off);
         const ResidualBasis draft = DraftOfConvolution(attribute, matrix);

@@ -15,7 +15,7 @@ namespace {
 // Rows at each end that are all taken, and the part of the distance to the nearer end between two
 // that are taken from there on.
 constexpr int64_t kEndRows = 32;
-constexpr int64_t kPartOfDistance = 64;
+constexpr int64_t kPartOfDistance = 256;
 
 // Sums over the answers, from prefix sums S_1, .. S_n of what multiplies a row, or the total: those
 // of all prefix sums are S_k^2, those of all ranges (S_u - S_l)^2 with S_0 = 0.

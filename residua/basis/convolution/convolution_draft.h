@@ -8,7 +8,7 @@ namespace residua {
 
 // The basis as far as selection looks at it for means: what it costs, and `weighted_mean`. The sum
 // over all answers of |row of W P|^2 is one over the rows of the matrix, whose terms times r^2 are
-// smooth, but for the steps of r of ranges; it is taken from some hundred of them, and right to
+// smooth, but for the steps of r of ranges; it is taken from some thousand of them, and right to
 // about 1e-3. O(n log n).
 ResidualBasis DraftOfConvolution(const Attribute& attribute, const ConvolutionMatrix& matrix);
 

@@ -21,6 +21,8 @@ struct ConvolutionScales {
   double rows = 256;
   double columns = 8192;
 };
+// A finer kernel for more cells.
+ConvolutionScales ScalesFor(const Attribute& attribute);
 ConvolutionMatrix FitConvolution(const Attribute& attribute, StrategyGoal goal,
                                  const ConvolutionScales& scales);
 
@@ -28,11 +30,15 @@ ConvolutionMatrix FitConvolution(const Attribute& attribute, StrategyGoal goal,
 //   g = C y,   y_j in proportion to t_j^-alpha (1 - t_j)^-beta,
 // so that y_j / d_j is what cell j has of z. |diag(r) g|^2 is a share of the squared norm that all
 // columns have, which follows from d: of (d A - H)^2 = H^2 + A (norm^2 - G) the larger root
-// (convolution_matrix.h). A `trade_off` from 0, for which the total has the least noise that is
-// worth its cost, to kMostConvolutionTradeOff, where total and residuals cost the same: the more it
-// is, the more the total says of the cells. All numbers are linear between whole trade-offs.
-inline constexpr double kMostConvolutionTradeOff = 3;
+// (convolution_matrix.h). c_k is divided by (1 - k / n)^e: of ranges, the total less a range is one
+// too, round a circle, so that cells far apart are near again. A `trade_off` from 0, for which the
+// total has the least noise that is worth its cost, to MostConvolutionTradeOff, where it counts ten
+// times the mean: the more it is, the more the total says of the cells. The nine numbers were found
+// by direct search at whole trade-offs, and are linear in between; `long_bench` prints what each of
+// these loses.
+double MostConvolutionTradeOff(const Attribute& attribute);
+ConvolutionMatrix FitConvolutionWithTotal(const Attribute& attribute, double trade_off);
 ConvolutionMatrix FitConvolutionWithTotal(const Attribute& attribute, double trade_off,
-                                          const ConvolutionScales& scales = {});
+                                          const ConvolutionScales& scales);
 
 }  // namespace residua
