@@ -65,8 +65,9 @@ Relation JsonRelation(DuckDbConnection& connection, const std::string& path,
 // Where encoded rows go.
 struct RowSink {
   int64_t rows_per_part = std::numeric_limits<int64_t>::max();
-  // Takes a part of at least that many rows; threads may call it at once.
-  std::function<void(EncodedTable&&)> add = {};
+  // Takes a part of at least that many rows; threads may call it at once. Gives back what it does
+  // not keep.
+  std::function<std::optional<EncodedTable>(EncodedTable&&)> add = {};
   // Takes parts, at least one, while nobody else adds any. Of all rows, the last come this way.
   std::function<void(std::vector<EncodedTable>&&)> add_alone = {};
 };
@@ -153,7 +154,8 @@ class TableReader {
       RowGatherer* gatherer = take();
       gatherer->Append(chunk, 0);
       if (gatherer->num_rows() >= request_.sink.rows_per_part) {
-        request_.sink.add(gatherer->TakeRows());
+        auto used = request_.sink.add(gatherer->TakeRows());
+        if (used) gatherer->UseMemoryOf(*std::move(used));
       }
       give_back(gatherer);
     };
@@ -365,7 +367,9 @@ ReadReport ReadToNowhere(const DataSource& source, const Domain& domain,
                          const Protection& protection, OutsideValues outside_values,
                          const RowProgress& on_rows, const std::stop_token& stop) {
   constexpr int64_t kForgottenAtOnce = int64_t{1} << 16;
-  const RowSink sink{kForgottenAtOnce, [](EncodedTable&&) {}, [](std::vector<EncodedTable>&&) {}};
+  const RowSink sink{kForgottenAtOnce,
+                     [](EncodedTable&& part) { return std::optional(std::move(part)); },
+                     [](std::vector<EncodedTable>&&) {}};
   return Read({source, domain, protection, outside_values, on_rows, sink, true, nullptr, stop},
               ThreadSecureBits());
 }
@@ -434,7 +438,8 @@ CountedResult ReadCountedRows(const DataSource& source, const Domain& domain,
     return source.elsewhere(domain, std::move(sets), options);
   }
   CountedRows rows(domain, std::move(sets), options);
-  const RowSink sink{rows.rows_per_part(), [&](EncodedTable&& part) { rows.Add(std::move(part)); },
+  const RowSink sink{rows.rows_per_part(),
+                     [&](EncodedTable&& part) { return rows.Add(std::move(part)); },
                      [&](std::vector<EncodedTable>&& parts) { rows.AddAlone(std::move(parts)); }};
   // A stream is read once, and rows are chosen from all: both in order.
   const bool in_order =
@@ -457,7 +462,8 @@ CountedResult ReadCountedPart(const DataSource& source, const DataPart& part, co
                               const Protection& protection, std::vector<AttributeSet> sets,
                               const CountingOptions& options) {
   CountedRows rows(domain, std::move(sets), options);
-  const RowSink sink{rows.rows_per_part(), [&](EncodedTable&& some) { rows.Add(std::move(some)); },
+  const RowSink sink{rows.rows_per_part(),
+                     [&](EncodedTable&& some) { return rows.Add(std::move(some)); },
                      [&](std::vector<EncodedTable>&& some) { rows.AddAlone(std::move(some)); }};
   const RowProgress on_rows = [&](int64_t) { CheckNotStopped(options.stop); };
   const ReadRequest request{source,  domain, protection, OutsideValues::kPlace,

@@ -64,6 +64,14 @@ EncodedTable RowGatherer::TakeRows() {
   return EncodedTable(domain_, std::move(codes));
 }
 
+void RowGatherer::UseMemoryOf(EncodedTable&& rows) {
+  std::vector<CodeColumn> codes = std::move(rows).TakeColumns();
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    std::visit([](auto& of_column) { of_column.clear(); }, codes[i]);
+    columns_[i].codes() = std::move(codes[i]);
+  }
+}
+
 std::vector<AttributeReport> RowGatherer::reports() const {
   std::vector<AttributeReport> reports;
   for (const ColumnReader& column : columns_) reports.push_back(column.report());

@@ -39,8 +39,13 @@ struct CountedRows::State {
   std::vector<CountingUnit> units = {};
   std::deque<std::variant<std::mutex, SlicedTables>> counting = {};
   std::atomic<size_t> next_start = 0;
-  // What threads sort rows in, while none uses it: there is never more than one for each thread.
-  std::vector<SortedRows::Memory> free_memory = {};
+  // What threads pack and sort rows in, while none uses it: there is never more than one for each
+  // thread.
+  struct Memory {
+    RowMemory packed;
+    RowMemory sorted;
+  };
+  std::vector<Memory> free_memory = {};
   std::mutex sorting = {};
   // One for each set that is counted in slabs, unless the rows are held.
   std::vector<std::unique_ptr<TrueSlabs>> slabs = {};
@@ -57,17 +62,35 @@ struct CountedRows::State {
     return CheckedAdd(before, more);
   }
 
-  SortedRows::Memory TakeMemory() {
+  Memory TakeMemory() {
     const std::lock_guard<std::mutex> lock(sorting);
     if (free_memory.empty()) return {};
-    SortedRows::Memory memory = std::move(free_memory.back());
+    Memory memory = std::move(free_memory.back());
     free_memory.pop_back();
     return memory;
   }
 
-  void GiveBack(SortedRows::Memory&& memory) {
+  void GiveBack(Memory&& memory) {
     const std::lock_guard<std::mutex> lock(sorting);
     free_memory.push_back(std::move(memory));
+  }
+
+  // Adds the rows to all units with slices.
+  void AddSliced(const EncodedTable& rows, int64_t rows_so_far, size_t start) {
+    const RowDigits* const digits = RowDigitsOf(units);
+    if (digits == nullptr) return;
+    Memory memory = TakeMemory();
+    for (int64_t first = 0; first < rows.num_rows(); first += PackedRows::kMostRows) {
+      const PackedRows packed(rows, first, std::min(first + PackedRows::kMostRows, rows.num_rows()),
+                              *digits, &memory.packed);
+      for (size_t k = 0; k < units.size(); ++k) {
+        auto* sliced = std::get_if<SlicedTables>(&counting[(start + k) % units.size()]);
+        if (sliced != nullptr) {
+          sliced->Add(packed, rows_so_far, start, options.stop, &memory.sorted);
+        }
+      }
+    }
+    GiveBack(std::move(memory));
   }
 };
 
@@ -134,33 +157,30 @@ int64_t CountedRows::rows_per_part() const {
   return RowsPerPart(state_->domain, state_->plan, state_->holds_rows);
 }
 
-void CountedRows::Add(EncodedTable&& rows) {
+std::optional<EncodedTable> CountedRows::Add(EncodedTable&& rows) {
   CheckIsOfDomain(rows, state_->domain);
   const int64_t rows_so_far = state_->AddNumber(rows.num_rows());
   if (state_->holds_rows) {
     const std::lock_guard<std::mutex> lock(state_->holding);
     state_->parts.push_back(std::move(rows));
-    return;
+    return std::nullopt;
   }
   const std::vector<CountingUnit>& units = state_->units;
   // Threads that add at once begin with different tables, so that they seldom wait for each other.
   const size_t start = state_->next_start.fetch_add(units.size() / 3 + 1);
-  SortedRows::Memory memory = state_->TakeMemory();
+  state_->AddSliced(rows, rows_so_far, start);
   for (size_t k = 0; k < units.size(); ++k) {
     CheckNotStopped(state_->options.stop);
     const size_t u = (start + k) % units.size();
-    if (auto* sliced = std::get_if<SlicedTables>(&state_->counting[u])) {
-      sliced->Add(rows, rows_so_far, start, state_->options.stop, &memory);
-      continue;
-    }
+    if (units[u].slices) continue;
     const std::lock_guard<std::mutex> lock(std::get<std::mutex>(state_->counting[u]));
     state_->counters[units[u].first].Add(rows, state_->plan[units[u].first].attributes);
   }
-  state_->GiveBack(std::move(memory));
   for (const auto& slabs : state_->slabs) {
     CheckNotStopped(state_->options.stop);
     slabs->Add(rows);
   }
+  return std::move(rows);
 }
 
 void CountedRows::AddAlone(std::vector<EncodedTable>&& rows) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -36,8 +37,9 @@ class CountedRows {
   // little, and so few that several threads can each gather one.
   int64_t rows_per_part() const;
 
-  // Takes some rows. Several threads may do so at once; each counts its own.
-  void Add(EncodedTable&& rows);
+  // Takes some rows. Several threads may do so at once; each counts its own. Gives them back where
+  // they are not kept: their memory can be used for the next ones.
+  std::optional<EncodedTable> Add(EncodedTable&& rows);
   // Takes some rows while no other thread adds any: all threads of the options count them.
   void AddAlone(std::vector<EncodedTable>&& rows);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <utility>
 
@@ -173,7 +174,9 @@ class Planner {
         tables.push_back(Set(k));
         cost_without += cost_of[static_cast<size_t>(k)];
       }
-      const SlicePlan plan(domain_, i, std::move(tables));
+      const SlicedSets sets{i, std::move(tables)};
+      const SlicePlan plan(domain_, sets,
+                           std::make_shared<const RowDigits>(domain_, std::span(&sets, 1)));
       const double cost = plan.Cost(kPlannedRows);
       if (plan.digits().size() > kMostDigits || cost >= cost_without) continue;
       for (const int k : with) is_sliced[static_cast<size_t>(k)] = true;

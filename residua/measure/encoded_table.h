@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -37,6 +38,8 @@ class EncodedTable {
   const std::vector<int64_t>& sizes() const { return sizes_; }
   // The steps between the lowest and the highest number of a mean; 0 for any other attribute.
   int64_t steps(int i) const { return steps_[static_cast<size_t>(i)]; }
+  // The columns, to use their memory again; nothing is left.
+  std::vector<CodeColumn> TakeColumns() && { return std::move(columns_); }
   // Whether it was encoded for these attributes.
   bool IsOf(const Domain& domain) const;
 

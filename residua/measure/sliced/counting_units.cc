@@ -1,27 +1,40 @@
 #include "residua/measure/sliced/counting_units.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "residua/measure/encoded_table.h"
-#include "residua/measure/sliced/sorted_rows.h"
+#include "residua/measure/sliced/packed_rows.h"
 
 namespace residua {
 
 std::vector<CountingUnit> UnitsOf(const Domain& domain, std::span<const CountedTable> plan) {
   std::vector<CountingUnit> units;
+  std::vector<SlicedSets> sliced;  // of the units with slices
   for (size_t t = 0; t < plan.size();) {
-    CountingUnit unit{t, t + 1};
+    size_t last = t + 1;
     if (const int slice = plan[t].slice; slice >= 0) {
       std::vector<AttributeSet> tables = {plan[t].attributes};
-      for (; unit.last < plan.size() && plan[unit.last].slice == slice; ++unit.last) {
-        tables.push_back(plan[unit.last].attributes);
+      for (; last < plan.size() && plan[last].slice == slice; ++last) {
+        tables.push_back(plan[last].attributes);
       }
-      unit.slices.emplace(domain, slice, std::move(tables));
+      sliced.push_back({slice, std::move(tables)});
     }
-    t = unit.last;
-    units.push_back(std::move(unit));
+    units.emplace_back(t, last);
+    t = last;
+  }
+  const auto digits = std::make_shared<const RowDigits>(domain, sliced);
+  auto next = sliced.begin();
+  for (CountingUnit& unit : units) {
+    if (plan[unit.first].slice >= 0) unit.slices.emplace(domain, std::move(*next++), digits);
   }
   return units;
+}
+
+const RowDigits* RowDigitsOf(std::span<const CountingUnit> units) {
+  const auto sliced = std::find_if(units.begin(), units.end(),
+                                   [](const CountingUnit& unit) { return unit.slices; });
+  return sliced == units.end() ? nullptr : &sliced->slices->row_digits();
 }
 
 int64_t RowsPerPart(const Domain& domain, std::span<const CountedTable> plan, bool holds_rows) {
@@ -42,15 +55,16 @@ int64_t RowsPerPart(const Domain& domain, std::span<const CountedTable> plan, bo
 
 int64_t SortingBytes(const Domain& domain, std::span<const CountedTable> plan, bool holds_rows,
                      int num_threads) {
-  size_t most_words = 0;
-  for (const CountingUnit& unit : UnitsOf(domain, plan)) {
-    if (unit.slices) most_words = std::max(most_words, unit.slices->words_per_row());
-  }
+  const std::vector<CountingUnit> units = UnitsOf(domain, plan);
+  const RowDigits* const digits = RowDigitsOf(units);
+  if (digits == nullptr) return 0;
+  // As they come, and sorted.
+  const auto bytes_per_row = static_cast<int64_t>(2 * digits->words_per_row() * sizeof(uint64_t));
   // A part is taken once it has that many rows, and may get as many more as are read at once.
   const int64_t num_rows =
-      holds_rows ? SortedRows::kMostRows
-                 : std::min(RowsPerPart(domain, plan, holds_rows) + 4096, SortedRows::kMostRows);
-  return num_threads * num_rows * static_cast<int64_t>(most_words * sizeof(uint64_t));
+      holds_rows ? PackedRows::kMostRows
+                 : std::min(RowsPerPart(domain, plan, holds_rows) + 4096, PackedRows::kMostRows);
+  return num_threads * num_rows * bytes_per_row;
 }
 
 }  // namespace residua

@@ -21,10 +21,13 @@ struct CountingUnit {
 
 std::vector<CountingUnit> UnitsOf(const Domain& domain, std::span<const CountedTable> plan);
 
+// The digits of all units that have slices; null if none has.
+const RowDigits* RowDigitsOf(std::span<const CountingUnit> units);
+
 // How many rows a part should have that is counted at once (CountedRows).
 int64_t RowsPerPart(const Domain& domain, std::span<const CountedTable> plan, bool holds_rows);
 
-// What threads take at most to sort rows before they are counted (SortedRows), beside the counters
+// What threads take at most to pack and sort rows before they are counted, beside the counters
 // and the rows themselves; 0 where no table of the plan is sliced.
 int64_t SortingBytes(const Domain& domain, std::span<const CountedTable> plan, bool holds_rows,
                      int num_threads);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <vector>
 
 #include "residua/base/error.h"
@@ -10,94 +11,52 @@
 namespace residua {
 namespace {
 
-// Some rows of a slice.
-struct PackedRows {
-  const uint8_t* digits;
-  size_t bytes_per_row;
-  size_t num_rows;
+// Lanes are emptied into sums of 16 bits, which hold the rows of a slice between two additions to
+// the tables: at most so many.
+constexpr size_t kMostRowsInSums = 65535;
+struct alignas(kNumLanes) LaneSums {
+  std::array<uint16_t, kNumLanes> lane;
 };
 
-// The memory of one pass: for each base, `groups` lanes for each of its cells.
-struct PassMemory {
-  std::array<size_t, kMostBases> bases = {};    // which digits
-  std::array<Lanes*, kMostBases> lanes = {};    // of each
-  std::array<size_t, kMostGroups> groups = {};  // the digits of the groups
-  std::array<const Lanes*, kMostGroups> one_hot = {};
-};
+// sums <- sums + lanes, and the lanes become 0.
+RESIDUA_VECTORISED void EmptyLanes(uint8_t* __restrict lanes, uint16_t* __restrict sums) {
+  for (size_t l = 0; l < kNumLanes; ++l) sums[l] = static_cast<uint16_t>(sums[l] + lanes[l]);
+  std::memset(lanes, 0, kNumLanes);
+}
 
-// Lanes as the compiler's own vectors, which it adds in registers.
-using Vector = uint16_t __attribute__((vector_size(sizeof(Lanes)), may_alias));
+// totals <- sums + lanes, and both become 0.
+RESIDUA_VECTORISED void TakeTotals(uint8_t* __restrict lanes, uint16_t* __restrict sums,
+                                   uint16_t* __restrict totals) {
+  for (size_t l = 0; l < kNumLanes; ++l) {
+    totals[l] = static_cast<uint16_t>(sums[l] + lanes[l]);
+    sums[l] = 0;
+  }
+  std::memset(lanes, 0, kNumLanes);
+}
 
-template <size_t kBases, size_t kGroups>
-[[gnu::always_inline]] inline void AddLanes(const PackedRows& rows, const PassMemory& memory) {
-  // A copy, which the additions below cannot change.
-  const PassMemory pass = memory;
-  const uint8_t* row = rows.digits;
-  for (size_t r = 0; r < rows.num_rows; ++r, row += rows.bytes_per_row) {
-    Vector added[kGroups];
-    for (size_t g = 0; g < kGroups; ++g) {
-      added[g] = reinterpret_cast<const Vector&>(pass.one_hot[g][row[pass.groups[g]]]);
-    }
-    for (size_t b = 0; b < kBases; ++b) {
-      Lanes* const lanes = pass.lanes[b] + row[pass.bases[b]] * kGroups;
-      for (size_t g = 0; g < kGroups; ++g) reinterpret_cast<Vector&>(lanes[g]) += added[g];
-    }
+RESIDUA_VECTORISED void AddSums(const uint16_t* __restrict from, uint16_t* __restrict to) {
+  for (size_t l = 0; l < kNumLanes; ++l) to[l] = static_cast<uint16_t>(to[l] + from[l]);
+}
+
+// largest[cell] <- at least the largest lane of each cell, and less than twice as much.
+RESIDUA_VECTORISED void FindLargest(const uint8_t* __restrict lanes, size_t num_cells,
+                                    uint8_t* __restrict largest) {
+  for (size_t cell = 0; cell < num_cells; ++cell) {
+    uint8_t any = 0;
+    for (size_t l = 0; l < kNumLanes; ++l) any |= lanes[cell * kNumLanes + l];
+    largest[cell] = any;
   }
 }
 
-using AddLanesFunction = void (*)(const PackedRows&, const PassMemory&);
-
-// For each number of bases and groups, because templates are not compiled for AVX2.
-#define RESIDUA_ADD_LANES(bases, groups)                                         \
-  RESIDUA_VECTORISED void AddLanes##bases##x##groups(const PackedRows& rows,     \
-                                                     const PassMemory& memory) { \
-    AddLanes<bases, groups>(rows, memory);                                       \
-  }
-#define RESIDUA_ADD_LANES_OF(bases) \
-  RESIDUA_ADD_LANES(bases, 1)       \
-  RESIDUA_ADD_LANES(bases, 2)       \
-  RESIDUA_ADD_LANES(bases, 3)       \
-  RESIDUA_ADD_LANES(bases, 4)
-RESIDUA_ADD_LANES_OF(1)
-RESIDUA_ADD_LANES_OF(2)
-RESIDUA_ADD_LANES_OF(3)
-#undef RESIDUA_ADD_LANES_OF
-#undef RESIDUA_ADD_LANES
-
-constexpr std::array<std::array<AddLanesFunction, kMostGroups>, kMostBases> kAddLanes = {{
-    {AddLanes1x1, AddLanes1x2, AddLanes1x3, AddLanes1x4},
-    {AddLanes2x1, AddLanes2x2, AddLanes2x3, AddLanes2x4},
-    {AddLanes3x1, AddLanes3x2, AddLanes3x3, AddLanes3x4},
-}};
-
-// sums[i * 16 + l] <- lane l of all cells in which the base attribute has value i. At most as many
-// rows as kMostRowsInLanes were added to the lanes: 32 bits hold their sums.
-using Sums = std::array<uint32_t, static_cast<size_t>(kMostSliceValues) * kNumLanes>;
-RESIDUA_VECTORISED void SumLanes(const uint16_t* __restrict lanes, size_t lanes_per_cell,
-                                 const uint8_t* __restrict values, size_t num_cells,
-                                 uint32_t* __restrict sums) {
-  for (size_t cell = 0; cell < num_cells; ++cell, lanes += lanes_per_cell) {
-    uint32_t* const sum = sums + values[cell] * kNumLanes;
-    for (size_t lane = 0; lane < kNumLanes; ++lane) sum[lane] += lanes[lane];
-  }
-}
-
-template <typename Counter>
-void AddJoint(const Digit& digit, const std::vector<JointTable>& tables,
-              std::span<const uint32_t> counts, size_t value, std::span<Counter* const> counters) {
-  for (const JointTable& joint : tables) {
-    Counter* const table = counters[joint.table] + value * joint.strides.slice;
-    for (size_t cell = 0; cell < counts.size(); ++cell) {
-      table[digit.values[joint.first][cell] * joint.strides.first +
-            digit.values[joint.second][cell] * joint.strides.second] += counts[cell];
-    }
-  }
-}
+// When one lane is full, those that have come half as far are emptied too: looking through all lanes
+// costs more.
+constexpr uint8_t kNearlyFullLane = kFullLane / 2;
 
 // Adds rows to a slice of a table, whose first cell is given. Meanwhile `next`, which is counted
 // afterwards, is fetched into the cache line by line: at random, it would be waited for.
-template <typename Counter>
-[[gnu::noinline]] void CountTwoDigits(const PackedRows& rows, const DirectTable& direct,
+// `kBytesPerRow` is 0 for any number; `kIsContiguous` says that the second digit has stride 1.
+template <size_t kBytesPerRow, bool kIsContiguous, typename Counter>
+[[gnu::noinline]] void CountTwoDigits(const RowBytes& rows, const DirectTable& direct,
                                       Counter* table, std::span<const Counter> next) {
   constexpr size_t kRowsPerFetch = 32;
   constexpr size_t kCountersPerLine = 64 / sizeof(Counter);
@@ -106,19 +65,31 @@ template <typename Counter>
   // Few rows touch few lines.
   const size_t lines_per_block =
       num_lines > 2 * rows.num_rows ? 0 : (num_lines + num_blocks - 1) / num_blocks;
+  // At most 2^24 cells.
   const auto first_stride = static_cast<uint32_t>(direct.strides.first);
-  const auto second_stride = static_cast<uint32_t>(direct.strides.second);
-  const size_t bytes_per_row = rows.bytes_per_row;
+  const auto second_stride = kIsContiguous ? 1 : static_cast<uint32_t>(direct.strides.second);
+  const size_t bytes_per_row = kBytesPerRow > 0 ? kBytesPerRow : rows.bytes_per_row;
   const uint8_t* first = rows.digits + direct.first;
   const uint8_t* second = rows.digits + direct.second;
+  const auto count = [&](size_t k) {
+    ++table[first[k * bytes_per_row] * first_stride + second[k * bytes_per_row] * second_stride];
+  };
   size_t line = 0;
   for (size_t done = 0; done < rows.num_rows; done += kRowsPerFetch) {
     const size_t last_line = std::min(line + lines_per_block, num_lines);
     for (; line < last_line; ++line) __builtin_prefetch(next.data() + line * kCountersPerLine, 1);
     const size_t num_rows = std::min(kRowsPerFetch, rows.num_rows - done);
-    for (size_t r = 0; r < num_rows; ++r) {
-      // At most 2^24 cells.
-      ++table[*first * first_stride + *second * second_stride];
+    size_t r = 0;
+    for (; r + 4 <= num_rows; r += 4) {
+      count(0);
+      count(1);
+      count(2);
+      count(3);
+      first += 4 * bytes_per_row;
+      second += 4 * bytes_per_row;
+    }
+    for (; r < num_rows; ++r) {
+      count(0);
       first += bytes_per_row;
       second += bytes_per_row;
     }
@@ -128,36 +99,55 @@ template <typename Counter>
 template <typename Counter>
 class SliceCounter {
  public:
-  SliceCounter(const SlicePlan& plan, std::span<Counter* const> tables)
+  SliceCounter(const SlicePlan& plan, std::span<Counter* const> tables, VectorWidth width)
       : plan_(plan), tables_(tables) {
-    size_t most_lanes = 0;
+    size_t most_cells = 0;
     for (const LanePass& pass : plan.lane_passes()) {
-      size_t num_lanes = 0;
-      for (const size_t base : pass.bases) {
-        num_lanes += plan.digits()[base].num_cells * pass.groups.size();
-      }
-      most_lanes = std::max(most_lanes, num_lanes);
+      size_t num_cells = 0;
+      for (const size_t base : pass.bases) num_cells += plan.digits()[base].num_cells;
+      most_cells = std::max(most_cells, num_cells);
     }
-    lanes_.assign(most_lanes, Lanes{});
+    lanes_.assign(most_cells, Lanes{});
+    sums_.assign(most_cells, LaneSums{});
+    has_sums_.assign(most_cells, 0);
+    for (const LanePass& pass : plan.lane_passes()) {
+      std::vector<LaneBase> bases;
+      size_t used = 0;
+      for (const size_t base : pass.bases) {
+        bases.push_back({base, lanes_.data() + used});
+        used += plan.digits()[base].num_cells;
+      }
+      adders_.emplace_back(plan.row_digits().groups()[pass.group], bases, width);
+    }
   }
 
-  void Count(const PackedRows& rows, size_t value) {
+  void Count(const RowBytes& rows, size_t value) {
     for (size_t k = 0; k < plan_.direct_tables().size(); ++k) CountDirectly(k, rows, value);
-    for (size_t done = 0; done < rows.num_rows; done += kMostRowsInLanes) {
-      const PackedRows some{rows.digits + done * rows.bytes_per_row, rows.bytes_per_row,
-                            std::min(kMostRowsInLanes, rows.num_rows - done)};
-      for (const LanePass& pass : plan_.lane_passes()) CountInLanes(pass, some, value);
+    for (size_t done = 0; done < rows.num_rows; done += kMostRowsInSums) {
+      const RowBytes some = Some(rows, done, kMostRowsInSums);
+      for (size_t p = 0; p < plan_.lane_passes().size(); ++p) CountInLanes(p, some, value);
       for (const JointPass& pass : plan_.joint_passes()) CountJoint(pass, some, value);
     }
   }
 
  private:
-  void CountDirectly(size_t k, const PackedRows& rows, size_t value) {
+  static RowBytes Some(const RowBytes& rows, size_t first, size_t most_rows) {
+    return {rows.digits + first * rows.bytes_per_row, rows.bytes_per_row,
+            std::min(most_rows, rows.num_rows - first)};
+  }
+
+  void CountDirectly(size_t k, const RowBytes& rows, size_t value) {
     const DirectTable& direct = plan_.direct_tables()[k];
     const bool is_last = k + 1 == plan_.direct_tables().size();
-    CountTwoDigits(rows, direct, tables_[direct.table] + value * direct.strides.slice,
-                   is_last ? SliceMemory(plan_.direct_tables().front(), value + 1)
-                           : SliceMemory(plan_.direct_tables()[k + 1], value));
+    Counter* const table = tables_[direct.table] + value * direct.strides.slice;
+    const std::span<const Counter> next =
+        is_last ? SliceMemory(plan_.direct_tables().front(), value + 1)
+                : SliceMemory(plan_.direct_tables()[k + 1], value);
+    if (direct.strides.second == 1 && rows.bytes_per_row == 8) {
+      CountTwoDigits<8, true>(rows, direct, table, next);
+    } else {
+      CountTwoDigits<0, false>(rows, direct, table, next);
+    }
   }
 
   // The counters of a slice, if they are contiguous.
@@ -168,100 +158,133 @@ class SliceCounter {
     return {tables_[direct.table] + value * direct.strides.slice, num_cells};
   }
 
-  void CountInLanes(const LanePass& pass, const PackedRows& rows, size_t value) {
-    const size_t num_groups = pass.groups.size();
-    PassMemory memory;
-    size_t used = 0;
-    for (size_t b = 0; b < pass.bases.size(); ++b) {
-      memory.bases[b] = pass.bases[b];
-      memory.lanes[b] = lanes_.data() + used;
-      used += plan_.digits()[pass.bases[b]].num_cells * num_groups;
+  void CountInLanes(size_t p, const RowBytes& rows, size_t value) {
+    const LanePass& pass = plan_.lane_passes()[p];
+    for (size_t done = 0; done < rows.num_rows; done += kRowsPerAddition) {
+      const uint32_t full = adders_[p].Add(Some(rows, done, kRowsPerAddition));
+      if (full != 0) EmptyFullLanes(pass, full);
     }
-    for (size_t g = 0; g < num_groups; ++g) {
-      memory.groups[g] = plan_.groups()[pass.groups[g]].digit;
-      memory.one_hot[g] = plan_.groups()[pass.groups[g]].one_hot.data();
-    }
-    kAddLanes[pass.bases.size() - 1][num_groups - 1](rows, memory);
+    size_t cell = 0;
     for (size_t b = 0; b < pass.bases.size(); ++b) {
       const Digit& digit = plan_.digits()[pass.bases[b]];
-      for (size_t g = 0; g < num_groups; ++g) {
-        AddSums(digit, pass.tables[b][g], memory.lanes[b] + g, num_groups, value);
-      }
-      if (!pass.joints[b].empty()) {
-        AddJoint<Counter>(
-            digit, pass.joints[b],
-            JointOf(digit, plan_.groups()[pass.groups[0]], memory.lanes[b], num_groups), value,
-            tables_);
-      }
+      AddToTables(digit, pass.tables[b], cell, value);
+      cell += digit.num_cells;
     }
-    std::fill_n(lanes_.data(), used, Lanes{});
   }
 
-  // From the lanes of one group, each cell's of which are `stride` lanes apart.
-  void AddSums(const Digit& digit, const std::vector<LaneTable>& tables, const Lanes* lanes,
-               size_t stride, size_t value) {
-    for (size_t base = 0; base < digit.attributes.size(); ++base) {
-      const auto is_of_base = [&](const LaneTable& table) { return table.base == base; };
-      if (std::none_of(tables.begin(), tables.end(), is_of_base)) continue;
-      const auto size = static_cast<size_t>(digit.sizes[base]);
-      std::fill_n(sums_.begin(), size * kNumLanes, 0);
-      SumLanes(reinterpret_cast<const uint16_t*>(lanes), stride * kNumLanes,
-               digit.values[base].data(), digit.num_cells, sums_.data());
-      for (const LaneTable& of : tables) {
-        if (!is_of_base(of)) continue;
-        Counter* to = tables_[of.table] + value * of.strides.slice;
-        const uint32_t* from = sums_.data() + of.first_lane;
-        for (size_t i = 0; i < size; ++i, to += of.strides.first, from += kNumLanes) {
-          for (size_t j = 0; j < of.num_values; ++j) to[j * of.strides.second] += from[j];
+  // Of the bases whose bits are set.
+  void EmptyFullLanes(const LanePass& pass, uint32_t full) {
+    size_t first_cell = 0;
+    for (size_t b = 0; b < pass.bases.size(); ++b) {
+      const size_t num_cells = plan_.digits()[pass.bases[b]].num_cells;
+      if ((full >> b & 1) != 0) {
+        FindLargest(lanes_[first_cell].lane.data(), num_cells, largest_.data());
+        for (size_t c = 0; c < num_cells; ++c) {
+          if (largest_[c] >= kNearlyFullLane) Empty(first_cell + c);
         }
       }
+      first_cell += num_cells;
     }
   }
 
-  // A row adds 1 to just one lane of each attribute: those of the first one add up to the rows.
-  std::span<const uint32_t> JointOf(const Digit& digit, const LaneGroup& group, const Lanes* lanes,
-                                    size_t stride) {
-    const size_t num_lanes =
-        group.attributes.size() > 1 ? group.first_lanes[1] : kNumLanes;  // others are 0
-    for (size_t cell = 0; cell < digit.num_cells; ++cell) {
-      joint_[cell] = 0;
-      for (size_t lane = 0; lane < num_lanes; ++lane)
-        joint_[cell] += lanes[cell * stride].lane[lane];
-    }
-    return std::span(joint_).first(digit.num_cells);
+  void Empty(size_t cell) {
+    EmptyLanes(lanes_[cell].lane.data(), sums_[cell].lane.data());
+    has_sums_[cell] = 1;
   }
 
-  void CountJoint(const JointPass& pass, const PackedRows& rows, size_t value) {
+  // From the lanes and sums of the digit's cells, the first of which is given. They become 0.
+  void AddToTables(const Digit& digit, const std::vector<LaneTable>& tables, size_t first_cell,
+                   size_t value) {
+    const bool is_shared = digit.attributes.size() > 1;
+    FindLargest(lanes_[first_cell].lane.data(), digit.num_cells, largest_.data());
+    for (size_t c = 0; c < digit.num_cells; ++c) {
+      const size_t cell = first_cell + c;
+      if (has_sums_[cell] == 0 && largest_[c] == 0) continue;
+      LaneSums totals;
+      TakeTotals(lanes_[cell].lane.data(), sums_[cell].lane.data(), totals.lane.data());
+      has_sums_[cell] = 0;
+      if (is_shared) {
+        for (size_t k = 0; k < digit.attributes.size(); ++k) {
+          AddSums(totals.lane.data(), by_value_[k][digit.values[k][c]].lane.data());
+        }
+      } else {
+        for (const LaneTable& of : tables) AddRow(of, totals, c, value);
+      }
+    }
+    if (!is_shared) return;
+    for (const LaneTable& of : tables) {
+      for (size_t i = 0; i < static_cast<size_t>(digit.sizes[of.base]); ++i) {
+        AddRow(of, by_value_[of.base][i], i, value);
+      }
+    }
+    for (size_t k = 0; k < digit.attributes.size(); ++k) {
+      std::fill_n(by_value_[k].begin(), digit.sizes[k], LaneSums{});
+    }
+  }
+
+  // The cells of value `i` of the base attribute.
+  void AddRow(const LaneTable& of, const LaneSums& sums, size_t i, size_t value) {
+    Counter* to = tables_[of.table] + value * of.strides.slice + i * of.strides.first;
+    const uint16_t* from = sums.lane.data() + of.first_lane;
+    if (of.strides.second == 1) {
+      for (size_t j = 0; j < of.num_values; ++j) to[j] += from[j];
+    } else {
+      for (size_t j = 0; j < of.num_values; ++j) to[j * of.strides.second] += from[j];
+    }
+  }
+
+  void CountJoint(const JointPass& pass, const RowBytes& rows, size_t value) {
     const Digit& digit = plan_.digits()[pass.digit];
-    joint_.fill(0);
+    // Four counters for each cell, so that equal neighbours do not wait for each other.
+    std::array<std::array<uint32_t, static_cast<size_t>(kMostSliceValues)>, 4> counts = {};
     const uint8_t* row = rows.digits + pass.digit;
-    for (size_t r = 0; r < rows.num_rows; ++r, row += rows.bytes_per_row) ++joint_[*row];
-    AddJoint<Counter>(digit, pass.tables, std::span(joint_).first(digit.num_cells), value, tables_);
+    const size_t bytes_per_row = rows.bytes_per_row;
+    size_t r = 0;
+    for (; r + 4 <= rows.num_rows; r += 4, row += 4 * bytes_per_row) {
+      ++counts[0][row[0]];
+      ++counts[1][row[bytes_per_row]];
+      ++counts[2][row[2 * bytes_per_row]];
+      ++counts[3][row[3 * bytes_per_row]];
+    }
+    for (; r < rows.num_rows; ++r, row += bytes_per_row) ++counts[0][*row];
+    for (const JointTable& joint : pass.tables) {
+      Counter* const table = tables_[joint.table] + value * joint.strides.slice;
+      for (size_t cell = 0; cell < digit.num_cells; ++cell) {
+        Counter& counter = table[digit.values[joint.first][cell] * joint.strides.first +
+                                 digit.values[joint.second][cell] * joint.strides.second];
+        for (const auto& some : counts) counter += some[cell];
+      }
+    }
   }
 
   const SlicePlan& plan_;
   std::span<Counter* const> tables_;
-  std::vector<Lanes> lanes_;  // zero between passes
-  Sums sums_;
-  std::array<uint32_t, static_cast<size_t>(kMostSliceValues)> joint_;
+  // Of the cells of a pass's bases, one base after the other. Zero between passes.
+  std::vector<Lanes> lanes_;
+  std::vector<LaneSums> sums_;
+  std::vector<uint8_t> has_sums_;
+  std::array<uint8_t, static_cast<size_t>(kMostSliceValues)> largest_;  // of one base
+  std::vector<LaneAdder> adders_;                                       // one for each pass
+  // Of each value of each attribute of a digit, which has at most 8 of 2 or more values. Zero between
+  // bases.
+  std::array<std::array<LaneSums, kMostValuesInLanes>, kMostSharing> by_value_ = {};
 };
 
 }  // namespace
 
 template <typename Counter>
 void CountSlices(const SlicePlan& plan, const SortedRows& rows, size_t first_value,
-                 size_t last_value, std::span<Counter* const> tables) {
+                 size_t last_value, std::span<Counter* const> tables, VectorWidth width) {
   RESIDUA_CHECK(tables.size() == plan.tables().size() && last_value <= plan.num_values());
-  SliceCounter<Counter> counter(plan, tables);
+  SliceCounter<Counter> counter(plan, tables, width);
   for (size_t value = first_value; value < last_value; ++value) {
-    if (rows.num_rows(value) == 0) continue;
-    counter.Count({rows.digits(value), rows.bytes_per_row(), rows.num_rows(value)}, value);
+    if (rows.slice(value).num_rows > 0) counter.Count(rows.slice(value), value);
   }
 }
 
 template void CountSlices(const SlicePlan&, const SortedRows&, size_t, size_t,
-                          std::span<uint32_t* const>);
+                          std::span<uint32_t* const>, VectorWidth);
 template void CountSlices(const SlicePlan&, const SortedRows&, size_t, size_t,
-                          std::span<uint64_t* const>);
+                          std::span<uint64_t* const>, VectorWidth);
 
 }  // namespace residua

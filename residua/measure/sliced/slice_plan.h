@@ -1,10 +1,10 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <span>
+#include <memory>
 #include <vector>
 
+#include "residua/measure/sliced/row_digits.h"
 #include "residua/model/domain.h"
 
 namespace residua {
@@ -13,39 +13,6 @@ namespace residua {
 // Within a slice a table of three attributes is one of two: its counters stay in the first-level
 // cache, and small attributes are counted side by side. A SlicePlan says how; it follows from the
 // domain and the tables alone, which are public.
-
-// Counters that are added to at once: 16 lanes of 16 bits, one AVX2 register.
-inline constexpr size_t kNumLanes = 16;
-struct alignas(2 * kNumLanes) Lanes {
-  std::array<uint16_t, kNumLanes> lane = {};
-};
-
-// Rows between two flushes of lanes: a row adds at most 1 to a lane, so that no lane exceeds this
-// number, which 16 bits hold.
-inline constexpr size_t kMostRowsInLanes = 65535;
-
-// What can be sliced, or be a byte of a packed row.
-inline constexpr int64_t kMostSliceValues = 256;
-
-// A byte of a packed row: the cell of a row in the table on `attributes`, row-major. There are at
-// most 256 such cells.
-struct Digit {
-  AttributeSet attributes;
-  std::vector<int64_t> sizes;  // of the attributes
-  size_t num_cells = 1;
-  // The value of attribute k in each cell.
-  std::vector<std::vector<uint8_t>> values;
-};
-
-// Attributes of one digit with at most 16 values together, counted by one wide addition: the lanes
-// from first_lanes[k] on are the values of attributes[k].
-struct LaneGroup {
-  size_t digit = 0;
-  AttributeSet attributes;
-  std::vector<size_t> first_lanes;
-  // For each cell of the digit, a 1 in the lane of each attribute's value.
-  std::vector<Lanes> one_hot;
-};
 
 // Where the slice attribute and two others are in the cells of a table: the cell of values v, p, q
 // is v * slice + p * first + q * second.
@@ -65,31 +32,27 @@ struct LaneTable {
   Strides strides;  // first: of the base, second: of the other
 };
 
-// Adds the lanes of each of `groups` to those of the row's cell in each of `bases`, which are
-// digits. tables[b][g] are fed from base b and group g. joints[b] are tables of two attributes of
-// base b.
+// Adds the lanes of a group to those of the row's cell in each base, which are digits. tables[b] are
+// fed from bases[b].
+struct LanePass {
+  size_t group = 0;
+  std::vector<size_t> bases;
+  std::vector<std::vector<LaneTable>> tables;
+};
+
+// A digit whose cells are counted one by one, for tables of two of its attributes.
 struct JointTable {
   size_t table = 0;
   size_t first = 0;  // places in the digit
   size_t second = 0;
   Strides strides;
 };
-struct LanePass {
-  std::vector<size_t> bases;
-  std::vector<size_t> groups;
-  std::vector<std::vector<std::vector<LaneTable>>> tables;
-  std::vector<std::vector<JointTable>> joints;
-};
-inline constexpr size_t kMostBases = 3;
-inline constexpr size_t kMostGroups = 4;
-
-// A digit whose cells are counted one by one, for tables of two of its attributes.
 struct JointPass {
   size_t digit = 0;
   std::vector<JointTable> tables;
 };
 
-// A table that is counted cell by cell, in place.
+// A table that is counted cell by cell, in place. The second digit has the smaller stride.
 struct DirectTable {
   size_t table = 0;
   size_t first = 0;  // digits
@@ -99,21 +62,20 @@ struct DirectTable {
 
 class SlicePlan {
  public:
-  // Each of `tables` has three attributes, one of which is `slice`, of at most 256 values each, and
-  // none is asked for its mean.
-  SlicePlan(const Domain& domain, int slice, std::vector<AttributeSet> tables);
+  // `digits` are those of slices that include `sets`.
+  SlicePlan(const Domain& domain, SlicedSets sets, std::shared_ptr<const RowDigits> digits);
 
-  int slice() const { return slice_; }
+  int slice() const { return sets_.slice; }
   size_t num_values() const { return num_values_; }
-  const std::vector<AttributeSet>& tables() const { return tables_; }
-  const std::vector<Digit>& digits() const { return digits_; }
-  const std::vector<LaneGroup>& groups() const { return groups_; }
+  const std::vector<AttributeSet>& tables() const { return sets_.tables; }
+  const RowDigits& row_digits() const { return *digits_; }
+  const std::vector<Digit>& digits() const { return digits_->digits(); }
   const std::vector<LanePass>& lane_passes() const { return lane_passes_; }
   const std::vector<JointPass>& joint_passes() const { return joint_passes_; }
   const std::vector<DirectTable>& direct_tables() const { return direct_tables_; }
 
-  // A packed row has its digits in so many words of 8 bytes.
-  size_t words_per_row() const { return (digits_.size() + 7) / 8; }
+  // The first words of a packed row, which have all digits that the tables need.
+  size_t words_per_row() const { return words_per_row_; }
 
   // Additions to memory for each row, wide or not.
   int64_t num_additions() const;
@@ -121,16 +83,15 @@ class SlicePlan {
   double Cost(double num_rows) const;
 
  private:
-  void MakeDigits(const Domain& domain);
-  size_t DigitOf(int attribute) const;
   Strides StridesOf(const Domain& domain, const AttributeSet& table, int first, int second) const;
+  LaneTable LaneTableOf(const Domain& domain, size_t table, int base, int in_lanes) const;
   void AddPasses(const Domain& domain);
+  LanePass& PassWithRoom(size_t group, size_t num_cells);
 
-  int slice_;
+  SlicedSets sets_;
   size_t num_values_;
-  std::vector<AttributeSet> tables_;
-  std::vector<Digit> digits_;
-  std::vector<LaneGroup> groups_;
+  std::shared_ptr<const RowDigits> digits_;
+  size_t words_per_row_ = 1;
   std::vector<LanePass> lane_passes_;
   std::vector<JointPass> joint_passes_;
   std::vector<DirectTable> direct_tables_;

@@ -12,9 +12,13 @@ namespace {
 // Visits the rows [begin, end) in parts that are sorted, one after the other.
 template <typename Visit>
 void ForEachSorted(const SlicePlan& plan, const EncodedTable& table, int64_t begin, int64_t end,
-                   SortedRows::Memory* memory, const Visit& visit) {
-  for (int64_t first = begin; first < end; first += SortedRows::kMostRows) {
-    visit(SortedRows(table, first, std::min(first + SortedRows::kMostRows, end), plan, memory));
+                   const Visit& visit) {
+  RowMemory packed_memory;
+  RowMemory sorted_memory;
+  for (int64_t first = begin; first < end; first += PackedRows::kMostRows) {
+    const PackedRows packed(table, first, std::min(first + PackedRows::kMostRows, end),
+                            plan.row_digits(), &packed_memory);
+    visit(SortedRows(packed, plan, &sorted_memory));
   }
 }
 
@@ -55,25 +59,23 @@ void SlicedTables::CountStretch(const SortedRows& rows, size_t stretch) {
   }
 }
 
-void SlicedTables::Add(const EncodedTable& rows, int64_t rows_so_far, size_t start,
-                       const std::stop_token& stop, SortedRows::Memory* memory) {
+void SlicedTables::Add(const PackedRows& rows, int64_t rows_so_far, size_t start,
+                       const std::stop_token& stop, RowMemory* memory) {
   MakeRoom(rows_so_far);
-  ForEachSorted(plan_, rows, 0, rows.num_rows(), memory, [&](const SortedRows& sorted) {
-    for (size_t k = 0; k < kNumStretches; ++k) {
-      CheckNotStopped(stop);
-      const size_t stretch = (start + k) % kNumStretches;
-      const std::shared_lock<std::shared_mutex> while_narrow(widening_);
-      const std::lock_guard<std::mutex> lock(counting_[stretch]);
-      CountStretch(sorted, stretch);
-    }
-  });
+  const SortedRows sorted(rows, plan_, memory);
+  for (size_t k = 0; k < kNumStretches; ++k) {
+    CheckNotStopped(stop);
+    const size_t stretch = (start + k) % kNumStretches;
+    const std::shared_lock<std::shared_mutex> while_narrow(widening_);
+    const std::lock_guard<std::mutex> lock(counting_[stretch]);
+    CountStretch(sorted, stretch);
+  }
 }
 
 void SlicedTables::AddAlone(const EncodedTable& rows, int64_t rows_so_far,
                             const std::stop_token& stop) {
   MakeRoom(rows_so_far);
-  SortedRows::Memory memory;
-  ForEachSorted(plan_, rows, 0, rows.num_rows(), &memory, [&](const SortedRows& sorted) {
+  ForEachSorted(plan_, rows, 0, rows.num_rows(), [&](const SortedRows& sorted) {
     ParallelFor(size_t{0}, kNumStretches, [&](size_t stretch) {
       CheckNotStopped(stop);
       CountStretch(sorted, stretch);
@@ -84,8 +86,7 @@ void SlicedTables::AddAlone(const EncodedTable& rows, int64_t rows_so_far,
 template <typename Counter>
 void CountSliced(const SlicePlan& plan, const EncodedTable& table, int64_t begin, int64_t end,
                  std::span<Counter* const> counters) {
-  SortedRows::Memory memory;
-  ForEachSorted(plan, table, begin, end, &memory, [&](const SortedRows& sorted) {
+  ForEachSorted(plan, table, begin, end, [&](const SortedRows& sorted) {
     CountSlices<Counter>(plan, sorted, 0, plan.num_values(), counters);
   });
 }

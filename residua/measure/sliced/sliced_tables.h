@@ -9,6 +9,7 @@
 
 #include "residua/base/stop.h"
 #include "residua/measure/encoded_table.h"
+#include "residua/measure/sliced/packed_rows.h"
 #include "residua/measure/sliced/slice_plan.h"
 #include "residua/measure/sliced/sorted_rows.h"
 #include "residua/measure/table_counters.h"
@@ -22,11 +23,11 @@ class SlicedTables {
   SlicedTables(const SlicePlan& plan, std::span<TableCounters> counters)
       : plan_(plan), counters_(counters) {}
 
-  // Adds the rows. Several threads may do so at once: each begins with values of its own, as `start`
-  // says. `rows_so_far` are all rows that were or are being added, these included. `memory` is the
-  // caller's.
-  void Add(const EncodedTable& rows, int64_t rows_so_far, size_t start, const std::stop_token& stop,
-           SortedRows::Memory* memory);
+  // Adds the rows, packed into the plan's digits. Several threads may do so at once: each begins with
+  // values of its own, as `start` says. `rows_so_far` are all rows that were or are being added,
+  // these included. `memory` is the caller's.
+  void Add(const PackedRows& rows, int64_t rows_so_far, size_t start, const std::stop_token& stop,
+           RowMemory* memory);
   // The same while no other thread adds any: the caller's threads count together.
   void AddAlone(const EncodedTable& rows, int64_t rows_so_far, const std::stop_token& stop);
 

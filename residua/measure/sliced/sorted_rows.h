@@ -1,37 +1,27 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
-#include "residua/measure/encoded_table.h"
+#include "residua/measure/sliced/lane_adder.h"
+#include "residua/measure/sliced/packed_rows.h"
 #include "residua/measure/sliced/slice_plan.h"
 
 namespace residua {
 
-// Rows, packed into the digits of a SlicePlan and sorted by its slice attribute.
+// Packed rows, sorted by the slice attribute of a SlicePlan: the words that it needs of each.
 class SortedRows {
  public:
-  // More rows are sorted in parts: the memory does not grow with their number.
-  static constexpr int64_t kMostRows = int64_t{1} << 21;
+  // Kept in `memory`, which must outlive this.
+  SortedRows(const PackedRows& rows, const SlicePlan& plan, RowMemory* memory);
 
-  // Memory for sorted rows, to be used again: fresh memory takes as long to get as to sort.
-  struct Memory {
-    std::unique_ptr<uint64_t[]> words;
-    size_t num_words = 0;
-  };
-
-  // The rows [begin, end), at most kMostRows, of a table of the plan's domain. They are kept in
-  // `memory`, which must outlive this and is made larger where needed.
-  SortedRows(const EncodedTable& table, int64_t begin, int64_t end, const SlicePlan& plan,
-             Memory* memory);
-
-  size_t bytes_per_row() const { return words_per_row_ * sizeof(uint64_t); }
-  // The rows with one value of the slice attribute: their digits, one row after the other.
-  const uint8_t* digits(size_t value) const {
-    return reinterpret_cast<const uint8_t*>(words_) + starts_[value] * bytes_per_row();
+  // The rows with one value of the slice attribute.
+  RowBytes slice(size_t value) const {
+    const size_t bytes_per_row = words_per_row_ * sizeof(uint64_t);
+    return {reinterpret_cast<const uint8_t*>(words_) + starts_[value] * bytes_per_row,
+            bytes_per_row, starts_[value + 1] - starts_[value]};
   }
-  size_t num_rows(size_t value) const { return starts_[value + 1] - starts_[value]; }
 
  private:
   const uint64_t* words_ = nullptr;
