@@ -62,6 +62,9 @@ Relation JsonRelation(DuckDbConnection& connection, const std::string& path,
   return JsonTextRelation(path, names);
 }
 
+// A chunk of DuckDB has no more rows.
+constexpr int64_t kMostChunkRows = 2048;
+
 // Where encoded rows go.
 struct RowSink {
   int64_t rows_per_part = std::numeric_limits<int64_t>::max();
@@ -140,6 +143,9 @@ class TableReader {
       const std::lock_guard<std::mutex> lock(choosing);
       if (free.empty()) {
         gatherers.push_back(NewGatherer());
+        if (request_.sink.rows_per_part < std::numeric_limits<int64_t>::max()) {
+          gatherers.back()->MakeRoomFor(request_.sink.rows_per_part + kMostChunkRows);
+        }
         free.push_back(gatherers.back().get());
       }
       RowGatherer* gatherer = free.back();

@@ -64,6 +64,12 @@ EncodedTable RowGatherer::TakeRows() {
   return EncodedTable(domain_, std::move(codes));
 }
 
+void RowGatherer::MakeRoomFor(int64_t num_rows) {
+  for (ColumnReader& column : columns_) {
+    std::visit([&](auto& codes) { codes.reserve(static_cast<size_t>(num_rows)); }, column.codes());
+  }
+}
+
 void RowGatherer::UseMemoryOf(EncodedTable&& rows) {
   std::vector<CodeColumn> codes = std::move(rows).TakeColumns();
   for (size_t i = 0; i < columns_.size(); ++i) {

@@ -38,7 +38,9 @@ class RowGatherer {
   // Of the rows kept since they were last taken.
   int64_t num_rows() const { return num_rows_; }
   EncodedTable TakeRows();
-  // Before the next rows are appended: fresh memory takes as long to get as to fill.
+  // Before rows are appended: memory that grows is copied, and fresh memory takes as long to get as
+  // to fill.
+  void MakeRoomFor(int64_t num_rows);
   void UseMemoryOf(EncodedTable&& rows);
 
   // Of each identifier only `max_rows` rows stay, chosen by `bits`; returns how many are left out.
