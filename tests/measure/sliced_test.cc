@@ -96,7 +96,7 @@ TEST(SlicePlan, CountsManyAttributes) {
   const Domain domain = DomainOfSizes(
       {16, 30, 15, 14, 17, 13, 18, 12, 11, 16, 2, 2, 2, 2, 2, 2, 2, 2, 2, 19, 2, 3, 9, 8, 20});
   const SlicePlan plan = PlanOf(domain, 1, TablesWith(domain.size(), 1, nullptr));
-  EXPECT_GT(plan.words_per_row(), 1u);
+  EXPECT_GT(plan.bytes_per_row(), 8u);
   EXPECT_GT(plan.row_digits().groups().size(), 1u);
   ExpectNaive<uint32_t>(domain, plan, RandomTable(domain, 3000, random));
 }
@@ -237,7 +237,8 @@ TEST(RowDigits, AreSharedBySlices) {
   slices[2].tables = {{6, 8, 9}, {8, 9, 10}};
   const auto digits = std::make_shared<const RowDigits>(domain, slices);
   EXPECT_EQ(digits->words_per_row(), 2u);
-  EXPECT_EQ(SlicePlan(domain, slices[2], digits).words_per_row(), 1u);
+  EXPECT_EQ(SlicePlan(domain, slices[1], digits).bytes_per_row(), 16u);
+  EXPECT_EQ(SlicePlan(domain, slices[2], digits).bytes_per_row(), 4u);
   const EncodedTable rows = RandomTable(domain, 500, random);
   for (const SlicedSets& sets : slices) {
     ExpectNaiveWithEachWidth(domain, SlicePlan(domain, sets, digits), rows);

@@ -80,8 +80,9 @@ class Packer {
 
 uint64_t* RowMemory::Words(size_t num_words) {
   if (num_words_ < num_words) {
-    words_ = std::make_unique_for_overwrite<uint64_t[]>(num_words);
-    num_words_ = num_words;
+    // The next rows may be a few more.
+    num_words_ = num_words + num_words / 16;
+    words_ = std::make_unique_for_overwrite<uint64_t[]>(num_words_);
   }
   return words_.get();
 }

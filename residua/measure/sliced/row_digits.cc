@@ -56,12 +56,16 @@ std::vector<GroupedAttributes> Grouped(const Domain& domain, AttributeSet attrib
   std::erase_if(groups, [](const GroupedAttributes& group) {
     return group.num_attributes() < kLeastAttributesInLanes;
   });
-  // Digits of more cells last: the last one needs no lanes for each of its cells.
+  // The digit of most cells last, as the last one needs no lanes for each of its cells, and the one
+  // of fewest before it, as their cells are counted together where they are not too many.
   for (GroupedAttributes& group : groups) {
     std::stable_sort(group.digits.begin(), group.digits.end(),
                      [&](const AttributeSet& a, const AttributeSet& b) {
                        return NumCellsInMemory(domain, a) < NumCellsInMemory(domain, b);
                      });
+    if (group.digits.size() > 2) {
+      std::rotate(group.digits.begin(), group.digits.begin() + 1, group.digits.end() - 1);
+    }
   }
   return groups;
 }

@@ -14,15 +14,17 @@ SlicePlan::SlicePlan(const Domain& domain, SlicedSets sets,
     : sets_(std::move(sets)),
       num_values_(static_cast<size_t>(domain[sets_.slice].size)),
       digits_(std::move(row_digits)) {
+  size_t num_digits = 0;
   for (const AttributeSet& table : sets_.tables) {
     RESIDUA_CHECK(table.size() == 3);
     RESIDUA_CHECK(std::binary_search(table.begin(), table.end(), sets_.slice));
     for (const int i : table) {
       RESIDUA_CHECK(domain[i].size <= kMostSliceValues && MeanOf(domain[i]) == nullptr);
       if (i == sets_.slice) continue;
-      words_per_row_ = std::max(words_per_row_, digits_->DigitOf(i) / 8 + 1);
+      num_digits = std::max(num_digits, digits_->DigitOf(i) + 1);
     }
   }
+  bytes_per_row_ = num_digits <= 4 ? 4 : (num_digits + 7) / 8 * 8;
   AddPasses(domain);
 }
 
@@ -51,7 +53,9 @@ void SlicePlan::AddPasses(const Domain& domain) {
   // The tables of each group and base.
   std::map<size_t, std::map<size_t, std::vector<LaneTable>>> in_lanes;
   // Tables of two attributes of the same digit, by digit.
-  std::map<size_t, std::vector<std::pair<size_t, AttributeSet>>> within;
+  std::map<size_t, std::vector<JointTable>> within;
+  // By the outer digit, the last of its group: the inner one is before it.
+  std::map<size_t, JointPass> joint;
   for (size_t t = 0; t < tables().size(); ++t) {
     AttributeSet others = tables()[t];
     std::erase(others, sets_.slice);
@@ -65,33 +69,45 @@ void SlicePlan::AddPasses(const Domain& domain) {
     const size_t first = digits_->DigitOf(others[0]);
     const size_t second = digits_->DigitOf(others[1]);
     const size_t group = digits_->GroupOf(others[1]);
+    const Strides strides = StridesOf(domain, tables()[t], others[0], others[1]);
     if (first == second) {
-      within[first].emplace_back(t, others);
+      const AttributeSet& attributes = digits()[first].attributes;
+      within[first].push_back(
+          {t, PlaceIn(attributes, others[0]), PlaceIn(attributes, others[1]), strides});
+    } else if (AreCountedTogether(second, first)) {
+      joint[second].across.push_back({t,
+                                      PlaceIn(digits()[second].attributes, others[1]),
+                                      PlaceIn(digits()[first].attributes, others[0]),
+                                      {strides.slice, strides.second, strides.first}});
     } else if (group == num_groups) {
       // In domain order, so that the second has the smaller stride.
-      direct_tables_.push_back(
-          {t, first, second, StridesOf(domain, tables()[t], others[0], others[1])});
+      direct_tables_.push_back({t, first, second, strides});
     } else {
       in_lanes[group][first].push_back(LaneTableOf(domain, t, others[0], others[1]));
     }
   }
-  for (const auto& [digit, of_digit] : within) {
-    const AttributeSet& attributes = digits()[digit].attributes;
+  for (auto& [outer, pass] : joint) {
+    pass.outer = outer;
+    pass.inner = outer - 1;
+  }
+  for (auto& [digit, of_digit] : within) {
     // Where the digit is a base of its own lanes, these have its tables too.
+    const AttributeSet& attributes = digits()[digit].attributes;
     const auto bases = in_lanes.find(digits_->GroupOf(attributes.front()));
     if (bases != in_lanes.end() && bases->second.contains(digit)) {
-      for (const auto& [t, others] : of_digit) {
-        bases->second[digit].push_back(LaneTableOf(domain, t, others[0], others[1]));
+      for (const JointTable& of : of_digit) {
+        bases->second[digit].push_back(
+            LaneTableOf(domain, of.table, attributes[of.first], attributes[of.second]));
       }
-      continue;
-    }
-    JointPass& pass = joint_passes_.emplace_back();
-    pass.digit = digit;
-    for (const auto& [t, others] : of_digit) {
-      pass.tables.push_back({t, PlaceIn(attributes, others[0]), PlaceIn(attributes, others[1]),
-                             StridesOf(domain, tables()[t], others[0], others[1])});
+    } else if (const auto as_outer = joint.find(digit); as_outer != joint.end()) {
+      as_outer->second.within_outer = std::move(of_digit);
+    } else if (const auto as_inner = joint.find(digit + 1); as_inner != joint.end()) {
+      as_inner->second.within_inner = std::move(of_digit);
+    } else {
+      joint_passes_.push_back({digit, digit, std::move(of_digit), {}, {}});
     }
   }
+  for (auto& [outer, pass] : joint) joint_passes_.push_back(std::move(pass));
   for (auto& [group, bases] : in_lanes) {
     for (auto& [digit, of_base] : bases) {
       LanePass& pass = PassWithRoom(group, digits()[digit].num_cells);
@@ -99,6 +115,16 @@ void SlicePlan::AddPasses(const Domain& domain) {
       pass.tables.push_back(std::move(of_base));
     }
   }
+}
+
+// Whether these are the last two digits of a group, and have few cells together.
+bool SlicePlan::AreCountedTogether(size_t outer, size_t inner) const {
+  if (outer != inner + 1) return false;
+  return digits()[outer].num_cells * digits()[inner].num_cells <= kMostJointCells &&
+         std::any_of(digits_->groups().begin(), digits_->groups().end(),
+                     [&](const LaneGroup& group) {
+                       return group.sources.back().digit == outer && group.sources.size() > 1;
+                     });
 }
 
 LanePass& SlicePlan::PassWithRoom(size_t group, size_t num_cells) {
@@ -119,8 +145,8 @@ int64_t SlicePlan::num_additions() const {
 }
 
 double SlicePlan::Cost(double num_rows) const {
-  double per_row = 1.0 + 1.0 * static_cast<double>(words_per_row());  // to sort it
-  double at_end = 0;                                                  // of each slice
+  double per_row = 1.0 + static_cast<double>(bytes_per_row()) / 8;  // to sort it
+  double at_end = 0;                                                // of each slice
   for (const LanePass& pass : lane_passes_) {
     per_row += 0.3 + 0.9 * static_cast<double>(pass.bases.size());
     for (const size_t base : pass.bases) {

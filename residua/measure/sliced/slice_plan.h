@@ -40,17 +40,25 @@ struct LanePass {
   std::vector<std::vector<LaneTable>> tables;
 };
 
-// A digit whose cells are counted one by one, for tables of two of its attributes.
+// A table of two attributes of one digit, or of two digits: their places in these.
 struct JointTable {
   size_t table = 0;
-  size_t first = 0;  // places in the digit
+  size_t first = 0;
   size_t second = 0;
   Strides strides;
 };
+
+// Digits whose cells are counted together, one by one, `outer` by `inner`: for tables of two
+// attributes of one of them, and of one attribute of each.
 struct JointPass {
-  size_t digit = 0;
-  std::vector<JointTable> tables;
+  size_t outer = 0;
+  size_t inner = 0;
+  std::vector<JointTable> within_outer;
+  std::vector<JointTable> within_inner;
+  std::vector<JointTable> across;  // first: in `outer`, second: in `inner`
 };
+// Their counters of 16 bits take half of a first-level cache of 32 KiB.
+inline constexpr size_t kMostJointCells = 8192;
 
 // A table that is counted cell by cell, in place. The second digit has the smaller stride.
 struct DirectTable {
@@ -74,8 +82,9 @@ class SlicePlan {
   const std::vector<JointPass>& joint_passes() const { return joint_passes_; }
   const std::vector<DirectTable>& direct_tables() const { return direct_tables_; }
 
-  // The first words of a packed row, which have all digits that the tables need.
-  size_t words_per_row() const { return words_per_row_; }
+  // The first bytes of a packed row, which have all digits that the tables need: half a word, or
+  // whole words.
+  size_t bytes_per_row() const { return bytes_per_row_; }
 
   // Additions to memory for each row, wide or not.
   int64_t num_additions() const;
@@ -87,11 +96,12 @@ class SlicePlan {
   LaneTable LaneTableOf(const Domain& domain, size_t table, int base, int in_lanes) const;
   void AddPasses(const Domain& domain);
   LanePass& PassWithRoom(size_t group, size_t num_cells);
+  bool AreCountedTogether(size_t outer, size_t inner) const;
 
   SlicedSets sets_;
   size_t num_values_;
   std::shared_ptr<const RowDigits> digits_;
-  size_t words_per_row_ = 1;
+  size_t bytes_per_row_;
   std::vector<LanePass> lane_passes_;
   std::vector<JointPass> joint_passes_;
   std::vector<DirectTable> direct_tables_;

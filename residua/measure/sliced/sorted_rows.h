@@ -10,7 +10,7 @@
 
 namespace residua {
 
-// Packed rows, sorted by the slice attribute of a SlicePlan: the words that it needs of each.
+// Packed rows, sorted by the slice attribute of a SlicePlan: the bytes that it needs of each.
 class SortedRows {
  public:
   // Kept in `memory`, which must outlive this.
@@ -18,14 +18,13 @@ class SortedRows {
 
   // The rows with one value of the slice attribute.
   RowBytes slice(size_t value) const {
-    const size_t bytes_per_row = words_per_row_ * sizeof(uint64_t);
-    return {reinterpret_cast<const uint8_t*>(words_) + starts_[value] * bytes_per_row,
-            bytes_per_row, starts_[value + 1] - starts_[value]};
+    return {bytes_ + starts_[value] * bytes_per_row_, bytes_per_row_,
+            starts_[value + 1] - starts_[value]};
   }
 
  private:
-  const uint64_t* words_ = nullptr;
-  size_t words_per_row_;
+  const uint8_t* bytes_;
+  size_t bytes_per_row_;
   std::vector<size_t> starts_;
 };
 
