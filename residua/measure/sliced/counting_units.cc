@@ -41,7 +41,8 @@ int64_t RowsPerPart(const Domain& domain, std::span<const CountedTable> plan, bo
   // Every part moves all counters through the caches once, and every row is read once for each
   // table: with a quarter as many bytes of rows, the counters are a small share of the traffic.
   constexpr int64_t kLeastBytes = int64_t{1} << 20;
-  constexpr int64_t kMostBytes = int64_t{1} << 24;
+  // Each thread has a part, and as much again to sort it.
+  constexpr int64_t kMostBytes = int64_t{3} << 23;
   int64_t counter_bytes = 0;
   for (const CountedTable& counted : plan) {
     counter_bytes += counted.num_cells * int64_t{sizeof(uint32_t)};

@@ -24,14 +24,17 @@ RESIDUA_VECTORISED void EmptyLanes(uint8_t* __restrict lanes, uint16_t* __restri
   std::memset(lanes, 0, kNumLanes);
 }
 
-// totals <- sums + lanes, and both become 0.
-RESIDUA_VECTORISED void TakeTotals(uint8_t* __restrict lanes, uint16_t* __restrict sums,
+// totals <- sums + lanes, and both become 0. Returns whether any is not 0.
+RESIDUA_VECTORISED bool TakeTotals(uint8_t* __restrict lanes, uint16_t* __restrict sums,
                                    uint16_t* __restrict totals) {
+  uint16_t any = 0;
   for (size_t l = 0; l < kNumLanes; ++l) {
     totals[l] = static_cast<uint16_t>(sums[l] + lanes[l]);
+    any |= totals[l];
     sums[l] = 0;
   }
   std::memset(lanes, 0, kNumLanes);
+  return any != 0;
 }
 
 RESIDUA_VECTORISED void AddSums(const uint16_t* __restrict from, uint16_t* __restrict to) {
@@ -136,7 +139,6 @@ class SliceCounter {
     }
     lanes_.assign(most_cells, Lanes{});
     sums_.assign(most_cells, LaneSums{});
-    has_sums_.assign(most_cells, 0);
     for (const LanePass& pass : plan.lane_passes()) {
       std::vector<LaneBase> bases;
       size_t used = 0;
@@ -207,29 +209,24 @@ class SliceCounter {
       if ((full >> b & 1) != 0) {
         FindLargest(lanes_[first_cell].lane.data(), num_cells, largest_.data());
         for (size_t c = 0; c < num_cells; ++c) {
-          if (largest_[c] >= kNearlyFullLane) Empty(first_cell + c);
+          if (largest_[c] < kNearlyFullLane) continue;
+          EmptyLanes(lanes_[first_cell + c].lane.data(), sums_[first_cell + c].lane.data());
         }
       }
       first_cell += num_cells;
     }
   }
 
-  void Empty(size_t cell) {
-    EmptyLanes(lanes_[cell].lane.data(), sums_[cell].lane.data());
-    has_sums_[cell] = 1;
-  }
-
   // From the lanes and sums of the digit's cells, the first of which is given. They become 0.
   void AddToTables(const Digit& digit, const std::vector<LaneTable>& tables, size_t first_cell,
                    size_t value) {
     const bool is_shared = digit.attributes.size() > 1;
-    FindLargest(lanes_[first_cell].lane.data(), digit.num_cells, largest_.data());
     for (size_t c = 0; c < digit.num_cells; ++c) {
       const size_t cell = first_cell + c;
-      if (has_sums_[cell] == 0 && largest_[c] == 0) continue;
       LaneSums totals;
-      TakeTotals(lanes_[cell].lane.data(), sums_[cell].lane.data(), totals.lane.data());
-      has_sums_[cell] = 0;
+      if (!TakeTotals(lanes_[cell].lane.data(), sums_[cell].lane.data(), totals.lane.data())) {
+        continue;
+      }
       if (is_shared) {
         for (size_t k = 0; k < digit.attributes.size(); ++k) {
           AddSums(totals.lane.data(), by_value_[k][digit.values[k][c]].lane.data());
@@ -327,7 +324,6 @@ class SliceCounter {
   // Of the cells of a pass's bases, one base after the other. Zero between passes.
   std::vector<Lanes> lanes_;
   std::vector<LaneSums> sums_;
-  std::vector<uint8_t> has_sums_;
   std::array<uint8_t, static_cast<size_t>(kMostSliceValues)> largest_;  // of one base
   std::vector<LaneAdder> adders_;                                       // one for each pass
   // Of each value of each attribute of a digit, which has at most 8 of 2 or more values. Zero between
