@@ -20,7 +20,7 @@ std::vector<CountingUnit> UnitsOf(const Domain& domain, std::span<const CountedT
       }
       sliced.push_back({slice, std::move(tables)});
     }
-    units.emplace_back(t, last);
+    units.push_back(CountingUnit{t, last, std::nullopt});
     t = last;
   }
   const auto digits = std::make_shared<const RowDigits>(domain, sliced);

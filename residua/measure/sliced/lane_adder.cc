@@ -95,8 +95,8 @@ template <size_t kBytes, size_t kSources, size_t kBases>
   }};
 RESIDUA_ADD_LANES_OF(AddBy16, , 16)
 #ifdef __x86_64__
-RESIDUA_ADD_LANES_OF(AddBy32, __attribute__((target("arch=x86-64-v3"))), 32)
-RESIDUA_ADD_LANES_OF(AddBy64, __attribute__((target("arch=x86-64-v4"))), 64)
+RESIDUA_ADD_LANES_OF(AddBy32, __attribute__((target("avx2"))), 32)
+RESIDUA_ADD_LANES_OF(AddBy64, __attribute__((target("avx512bw"))), 64)
 #endif
 #undef RESIDUA_ADD_LANES_OF
 #undef RESIDUA_ADD_LANES_FROM
@@ -118,8 +118,8 @@ LaneAdder::Function FunctionOf(VectorWidth width, size_t num_sources, size_t num
 std::vector<VectorWidth> WidthsOfThisProcessor() {
   std::vector<VectorWidth> widths = {VectorWidth::k16};
 #ifdef __x86_64__
-  if (__builtin_cpu_supports("x86-64-v3")) widths.push_back(VectorWidth::k32);
-  if (__builtin_cpu_supports("x86-64-v4")) widths.push_back(VectorWidth::k64);
+  if (__builtin_cpu_supports("avx2")) widths.push_back(VectorWidth::k32);
+  if (__builtin_cpu_supports("avx512bw")) widths.push_back(VectorWidth::k64);
 #endif
   return widths;
 }

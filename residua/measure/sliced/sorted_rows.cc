@@ -12,6 +12,10 @@ namespace {
 // Where the next row of each value goes.
 using Places = std::array<uint8_t*, static_cast<size_t>(kMostSliceValues)>;
 
+// How far ahead of a row the cache fetches what later rows are written to: the next line of a value is
+// there when its rows reach it. Sorting takes up to twice as long without.
+constexpr size_t kFetchedAhead = 64;
+
 // Four counters for each value, so that equal neighbours do not wait for each other.
 using Counts = std::array<uint32_t, static_cast<size_t>(kMostSliceValues)>;
 std::array<Counts, 4> CountCodes(const uint8_t* codes, size_t num_rows) {
@@ -33,8 +37,10 @@ void PlaceWords(const PackedRows& rows, const uint8_t* codes, Places* places) {
   const size_t stride = rows.words_per_row();
   const size_t num_rows = rows.num_rows();
   const auto place = [&](size_t code, size_t r) {
-    std::memcpy(next[code], words + r * stride, sizeof(Word));
-    next[code] += sizeof(Word);
+    uint8_t* const to = next[code];
+    __builtin_prefetch(to + kFetchedAhead, 1);
+    std::memcpy(to, words + r * stride, sizeof(Word));
+    next[code] = to + sizeof(Word);
   };
   size_t r = 0;
   for (; r + 4 <= num_rows; r += 4) {
@@ -52,6 +58,7 @@ void PlaceRows(const PackedRows& rows, const uint8_t* codes, size_t bytes_per_ro
   const uint64_t* from = rows.words();
   for (size_t r = 0; r < rows.num_rows(); ++r, from += rows.words_per_row()) {
     uint8_t*& to = (*places)[codes[r]];
+    __builtin_prefetch(to + bytes_per_row + kFetchedAhead, 1);
     std::memcpy(to, from, bytes_per_row);
     to += bytes_per_row;
   }
