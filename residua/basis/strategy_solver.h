@@ -87,9 +87,8 @@ class StrategySolver {
   Eigen::VectorXd multipliers() const;
   // Of the queries, at the last solution: which of them bind. In a quotient, of all copies.
   const Eigen::VectorXd& query_weights() const { return weight_; }
-  // 1^T V^-1 1 at the last weights; where is_fast(), the root of diag(lambda)^1/2 V diag(lambda)^1/2.
+  // 1^T V^-1 1 at the last weights.
   double height() const { return height_; }
-  BidiagonalRoot RootOfCells(const Eigen::VectorXd& lambda) const { return CellRoot(lambda, 0); }
   // That V + eta 1 1^T is solved for at a trade-off.
   double Eta(double trade_off) const;
 

@@ -35,12 +35,14 @@ TreeRoot::TreeRoot(std::shared_ptr<const CellTree> tree, VectorXd weight, Vector
   const Index n = tree_->num_cells;
   const Index root = n + tree_->num_nodes() - 1;
   RESIDUA_CHECK(tree_->num_nodes() > 0 && weight_.size() == root + 1 && lambda.size() == n);
-  RESIDUA_CHECK(lambda.minCoeff() > 0 && weight_.head(n).minCoeff() > 0 && weight_.minCoeff() >= 0);
+  RESIDUA_CHECK(lambda.minCoeff() > 0 && weight_.head(n).minCoeff() > 0 &&
+                weight_.head(root).minCoeff() >= 0);
   // V >= diag(weight of the cells), and the largest eigenvalue of A is at most its trace.
   most_inverse_ = 1 / lambda.cwiseProduct(weight_.head(n)).minCoeff();
   VectorXd below = VectorXd::Zero(root + 1);  // the sum of lambda
   below.head(n) = lambda;
   VectorXd series = VectorXd::Zero(root + 1);  // of the inverses of the children's scales
+  VectorXd levels = VectorXd::Ones(root + 1);  // vertices on the longest path down
   scale_ = weight_;
   for (Index v = 0; v <= root; ++v) {
     if (v >= n) scale_(v) += 1 / series(v);
@@ -49,7 +51,12 @@ TreeRoot::TreeRoot(std::shared_ptr<const CellTree> tree, VectorXd weight, Vector
     const auto parent = static_cast<Index>(ParentOf(v));
     below(parent) += below(v);
     series(parent) += 1 / scale_(v);
+    levels(parent) = std::max(levels(parent), levels(v) + 1);
   }
+  RESIDUA_CHECK(scale_(root) > 0);
+  num_levels_ = levels(root);
+  // With V' that without the root's weight w, 1 1^T <= `series` V': V >= (1 + w series) V'.
+  if (weight_(root) < 0) most_inverse_ /= scale_(root) * series(root);
   terms_ = RootTerms(1 / most_, most_inverse_);
   relative_error_ =
       kRootTolerance + (RoundingsOf(*tree_) + 2 * static_cast<double>(terms_.size())) *
@@ -99,6 +106,42 @@ VectorXd TreeRoot::Apply(const VectorXd& x) const {
     product += terms_[k].weight * value.head(n);
   }
   return product.cwiseProduct(root_lambda_);
+}
+
+VectorXd TreeRoot::InverseRootOfLambda() const {
+  const Index n = tree_->num_cells;
+  const Index root = weight_.size() - 1;
+  VectorXd sum = VectorXd::Zero(n);
+  VectorXd passed(root + 1);
+  for (size_t k = 0; k < terms_.size(); ++k) {
+    const VectorXd& gate = gates_[k];
+    passed(root) = gate(root);
+    for (Index v = root - 1; v >= 0; --v) {
+      passed(v) = gate(v) * passed(static_cast<Index>(ParentOf(v)));
+    }
+    sum += terms_[k].weight * passed.head(n);
+  }
+  return sum.cwiseProduct(root_lambda_);
+}
+
+VectorXd TreeRoot::InverseDiagonal() const {
+  const Index n = tree_->num_cells;
+  const Index root = weight_.size() - 1;
+  VectorXd diagonal = VectorXd::Zero(n);
+  VectorXd variance(root + 1);
+  for (size_t k = 0; k < terms_.size(); ++k) {
+    const VectorXd& gate = gates_[k];
+    variance(root) = weight_(root) * gate(root);
+    for (Index v = root - 1; v >= n; --v) {
+      variance(v) = gate(v) * (weight_(v) + gate(v) * variance(static_cast<Index>(ParentOf(v))));
+    }
+    for (Index v = 0; v < n; ++v) {
+      const double known = terms_[k].shift * root_lambda_(v) * root_lambda_(v) * gate(v) *
+                           variance(static_cast<Index>(ParentOf(v)));
+      diagonal(v) += terms_[k].weight * gate(v) * std::max(0.0, 1 - known);
+    }
+  }
+  return diagonal;
 }
 
 // V x = y: below v it is blocks with V_child on the diagonal and weight_v 1 1^T. `sum` is that of

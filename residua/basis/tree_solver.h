@@ -43,6 +43,7 @@ class TreeSolver {
   // Of the last solution: lambda, all positive, of sum 1; the weights of every vertex's queries.
   const Eigen::VectorXd& multipliers() const { return multipliers_; }
   const Eigen::VectorXd& weights() const { return weight_; }
+  double height() const { return height_; }  // 1^T V^-1 1 at the weights it starts from
 
  private:
   struct Evaluation;
@@ -56,7 +57,7 @@ class TreeSolver {
   std::shared_ptr<const CellTree> tree_;
   StrategyGoal goal_;
   std::stop_token stop_;
-  double height_ = 0;            // 1^T V^-1 1 at the weights it starts from
+  double height_ = 0;
   Eigen::VectorXd copies_;       // of each vertex: the queries that ask for it
   Eigen::VectorXd importance_;   // of each vertex: that of the most important of these, or 1
   Eigen::VectorXd power_;        // of kMax: what a query of each vertex counts for, up to a factor

@@ -59,8 +59,40 @@ TEST(TreeRootTest, IsTheRootOfTheDenseMatrix) {
     const VectorXd x = VectorXd::Random(n);
     EXPECT_LT((fast.Apply(x) - root * x).norm(), error * root.norm() * x.norm()) << trial;
     EXPECT_LT((fast.Inverse(x) - inverse * x).norm(), error * inverse.norm() * x.norm()) << trial;
+    const MatrixXd inverse_root = eigen.operatorInverseSqrt();
+    EXPECT_LT((fast.InverseRootOfLambda() - inverse_root * half).norm(), error) << trial;
+    EXPECT_LT((fast.InverseDiagonal() - inverse_root.diagonal()).norm(),
+              error * inverse_root.norm())
+        << trial;
     const VectorXd ones = VectorXd::Ones(n);
     EXPECT_NEAR(fast.height() / ones.dot(queries.ldlt().solve(ones)), 1, error) << trial;
+  }
+}
+
+// A root's weight below zero, as far as V stays positive definite.
+TEST(TreeRootTest, TheWeightOfAllCellsMayBeNegative) {
+  std::mt19937 random(5);
+  for (int trial = 0; trial < 60; ++trial) {
+    const int64_t n = 2 + static_cast<int64_t>(random() % 12);
+    const auto tree = std::make_shared<const CellTree>(*GroupTree(RandomTree(n, random)));
+    VectorXd weight(n + tree->num_nodes());
+    for (double& w : weight) w = 0.1 + static_cast<double>(random() % 100) / 100;
+    VectorXd lambda(n);
+    for (double& l : lambda) l = 0.1 + static_cast<double>(random() % 100) / 100;
+    lambda /= lambda.sum();
+    const double scale = 1 / TreeRoot(tree, weight, lambda).height();
+    weight(weight.size() - 1) -= 0.9 * scale;
+    const MatrixXd below = CellsBelow(*tree);
+    const VectorXd half = lambda.cwiseSqrt();
+    const MatrixXd matrix =
+        half.asDiagonal() * below.transpose() * weight.asDiagonal() * below * half.asDiagonal();
+    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(matrix);
+    const TreeRoot fast(tree, weight, lambda);
+    EXPECT_NEAR(fast.height() * scale, 10, 1e-9) << trial;
+    EXPECT_GE(fast.most_inverse(), (1 - 1e-12) / eigen.eigenvalues().minCoeff()) << trial;
+    EXPECT_LT((fast.Diagonal() - eigen.operatorSqrt().diagonal()).norm(), 1e-11) << trial;
+    EXPECT_LT((fast.InverseRootOfLambda() - eigen.operatorInverseSqrt() * half).norm(), 1e-10);
+    EXPECT_LT((fast.InverseDiagonal() - eigen.operatorInverseSqrt().diagonal()).norm(), 1e-10);
   }
 }
 

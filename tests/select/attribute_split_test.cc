@@ -34,11 +34,14 @@ TEST(AttributeSplitTest, WithoutAnythingDenseIsTheDenseOne) {
         StrategySolver solver(space, BasisKind::kOblique, one.goal);
         ASSERT_TRUE(solver.is_fast());
         solver.Solve(trade_off, 1e-4, 60, false);
-        const Eigen::VectorXd lambda = ScaledToOne(solver.multipliers());
+        const Eigen::VectorXd solved = solver.multipliers();
+        const Eigen::VectorXd lambda = ScaledToOne(
+            one.queries == QueryKind::kRange ? Eigen::VectorXd(solved + solved.reverse()) : solved);
         const AttributeFrame frame = FrameOf(space, solver.query_weights());
         const AttributeSplit dense = SplitWithActive(RootOf(frame, lambda), 2);
-        const AttributeSplit sparse =
-            SplitOfCells(solver.RootOfCells(lambda), lambda, solver.height(), 2);
+        const AttributeSplit sparse = one.queries == QueryKind::kRange
+                                          ? SplitOfRanges(lambda, 1, 2)
+                                          : SplitOfPrefixes(solver.query_weights(), lambda, 1, 2);
         // The dense one takes off what its eigenvalues may be too large by.
         const double tolerance = size < 100 ? 1e-7 : 2e-5;
         EXPECT_NEAR(sparse.height, dense.height, 1e-8 * dense.height);
@@ -56,9 +59,8 @@ TEST(AttributeSplitTest, KeepsAllOfTheTraceWithOneDirection) {
   const QuerySpace space(AttributeOf(40, QueryKind::kPrefix));
   StrategySolver solver(space, BasisKind::kOblique, StrategyGoal::kMean);
   const Eigen::VectorXd lambda = ScaledToOne(solver.multipliers());
-  const BidiagonalRoot root = solver.RootOfCells(lambda);
-  const AttributeSplit one = SplitOfCells(root, lambda, solver.height(), 1);
-  const AttributeSplit three = SplitOfCells(root, lambda, solver.height(), 3);
+  const AttributeSplit one = SplitOfPrefixes(solver.query_weights(), lambda, 1, 1);
+  const AttributeSplit three = SplitOfPrefixes(solver.query_weights(), lambda, 1, 3);
   EXPECT_EQ(one.num_active, 1);
   EXPECT_EQ(three.num_active, 3);
   const double trace = RootOf(FrameOf(space, solver.query_weights()), lambda).trace;

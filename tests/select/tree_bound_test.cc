@@ -63,7 +63,7 @@ TEST(TreeBoundTest, SplitsOfTreesAreTheDenseOnesAndNeverAboveTheOptimum) {
     const QuerySpace space(AsCustom(attribute));
     const AttributeFrame frame = FrameOf(space, query_weight);
     const AttributeSplit dense = SplitWithActive(RootOf(frame, lambda), 2);
-    const AttributeSplit sparse = SplitOfCells(root, lambda, root.height(), 2);
+    const AttributeSplit sparse = SplitOfTree(root, lambda, 2);
     EXPECT_NEAR(sparse.height / dense.height, 1, 1e-9) << trial;
     // A direction that is not determined well is given up, or states how well it is. With one left,
     // the two choose different ones.
@@ -78,7 +78,7 @@ TEST(TreeBoundTest, SplitsOfTreesAreTheDenseOnesAndNeverAboveTheOptimum) {
     }
 
     // The table by itself: what the trace says, and the least loss.
-    const AttributeSplit one = SplitOfCells(root, lambda, root.height(), 1);
+    const AttributeSplit one = SplitOfTree(root, lambda, 1);
     const double bound = (one.corner + one.rest) * (one.corner + one.rest) / one.height *
                          (1 - one.margin - one.query_margin);
     const oracle::OptimumBounds optimum =

@@ -29,8 +29,6 @@ constexpr double kMostMargin = 1e-7;
 // 1e-3 there, and without the second a third of the bound may be lost.
 constexpr double kMostSparseMargin = 1e-3;
 constexpr double kMostPairMargin = 5e-3;
-// Steps towards a direction that is known by its image; each gains digits.
-constexpr int kRefinements = 4;
 // A direction that is this near to those before it is made of rounding errors.
 constexpr double kLeastDirection = 1e-9;
 
@@ -260,26 +258,6 @@ AttributeSplit SplitWithActive(const FrameRoot& root, int num_active) {
   return SplitWithoutActive(root, 0);
 }
 
-AttributeSplit SplitOfCells(const MatrixRoot& root, const VectorXd& lambda, double height,
-                            int num_active) {
-  const Index n = lambda.size();
-  const VectorXd second = lambda.cwiseSqrt() / std::sqrt(height);  // R times the first
-  VectorXd first = VectorXd::Zero(n);
-  VectorXd left = second;
-  for (int pass = 0; pass < kRefinements; ++pass) {
-    first += root.Inverse(root.Apply(left));
-    left = second - root.Apply(first);
-    if (left.norm() <= root.relative_error() * second.norm()) break;
-  }
-  // How far the first direction may be from O^T e_1.
-  const double left_error = root.relative_error() * root.Apply(first.cwiseAbs()).norm() +
-                            static_cast<double>(n) * kEpsilon * second.norm();
-  const double off = (left.norm() + left_error) * std::sqrt(root.most_inverse());
-  MatrixXd directions(n, kMaxActive);
-  directions << first, second, root.Bent(first, kBend);
-  return SplitAlong(root, directions, off, n, height, 0, num_active);
-}
-
 AttributeSplit SplitOfPrefixes(const VectorXd& weight, const VectorXd& lambda, double total_factor,
                                int num_active) {
   const double height = 1 / weight(weight.size() - 1);
@@ -295,6 +273,14 @@ AttributeSplit SplitOfRanges(const VectorXd& lambda, double total_factor, int nu
   const double beside = opposite.Diagonal().sum() * (1 - opposite.relative_error());
   return SplitOfSums(RootOfSums(mirrored.weight.reverse(), mirrored.cells.reverse()), lambda.size(),
                      static_cast<double>(lambda.size()), total_factor, beside, num_active);
+}
+
+AttributeSplit SplitOfTree(const TreeRoot& root, const VectorXd& lambda, int num_active) {
+  const double height = root.height();
+  const VectorXd first = root.InverseRootOfLambda() / std::sqrt(height);
+  MatrixXd directions(lambda.size(), kMaxActive);
+  directions << first, lambda.cwiseSqrt(), root.Bent(first, kBend);
+  return SplitAlong(root, directions, 2 * root.path_error(), lambda.size(), height, 0, num_active);
 }
 
 AttributeSplit SplitWithoutActive(const FrameRoot& root, double place) {

@@ -4,6 +4,7 @@
 
 #include "residua/basis/matrix_root.h"
 #include "residua/basis/query_space.h"
+#include "residua/basis/tree_root.h"
 
 namespace residua {
 
@@ -80,11 +81,6 @@ ActiveBlock ActiveBlockOf(const FrameRoot& root, int num_active);
 // The split with this block of two or three rows, whatever its margin.
 AttributeSplit SplitWith(const FrameRoot& root, const ActiveBlock& active);
 
-// The same without anything dense, for full V known by the root R of diag(lambda)^1/2 V
-// diag(lambda)^1/2: S = O (sqrt(h) R) O^T with O orthogonal, and O^T e_1 = R^-1
-// lambda^1/2 / sqrt(h). The third direction is `Bent`. `lambda` sums to at most 1.
-AttributeSplit SplitOfCells(const MatrixRoot& root, const Eigen::VectorXd& lambda, double height,
-                            int num_active);
 // Without anything dense and with e_1 known exactly, so that nothing is amplified by an inverse,
 // which would be seen in margins from tens of thousands of cells on. And with the polar factor of
 // another matrix: P = (h K T diag(lambda) T^T K)^1/2 in place of S, K^2 = I + (`total_factor` - 1)
@@ -98,6 +94,12 @@ AttributeSplit SplitOfPrefixes(const Eigen::VectorXd& weight, const Eigen::Vecto
 // All ranges with equal weights, and the mean of lambda and its mirror image: MirrorRanges. The
 // opposites are all at rest.
 AttributeSplit SplitOfRanges(const Eigen::VectorXd& lambda, double total_factor, int num_active);
+
+// Trees of groups, by the root R of diag(lambda)^1/2 V diag(lambda)^1/2: S = O (sqrt(h) R) O^T with O
+// orthogonal, and O^T e_1 = R^-1 lambda^1/2 / sqrt(h). The root gives it entry by entry: no inverse
+// amplifies what rounding leaves open, however far the weights of levels are apart. The third
+// direction is `Bent`. `lambda` sums to at most 1.
+AttributeSplit SplitOfTree(const TreeRoot& root, const Eigen::VectorXd& lambda, int num_active);
 
 // One direction x of the cells beside e_1: from lambda^1/2 (`place` 0), which loses nothing in
 // tables without the attribute, to that of the polar factor (`place` 1).

@@ -13,6 +13,7 @@
 #include "residua/model/symmetry.h"
 #include "residua/select/bound/kind_splits.h"
 #include "residua/select/bound/symmetric_blocks.h"
+#include "residua/select/bound/tree_bound.h"
 #include "residua/select/objective_rows.h"
 #include "residua/select/solvers/closed_form.h"
 #include "residua/select/solvers/convex_loss.h"
@@ -93,7 +94,6 @@ class BoundSearch {
       most_order_ = std::max(most_order_, workload_.orbits[j].size());
       for (const int c : workload_.orbits[j]) asked_[static_cast<size_t>(c)] = true;
     }
-    std::vector<const Attribute*> first_of_kind;
     std::vector<ResidualBasis> sizes(num_classes);  // as far as WeighTables looks
     for (int c = 0; c < workload_.classes.size(); ++c) {
       const Attribute& attribute =
@@ -101,10 +101,10 @@ class BoundSearch {
       sizes[static_cast<size_t>(c)].num_answers = NumAnswers(attribute);
       if (!asked_[static_cast<size_t>(c)]) continue;
       size_t k = 0;
-      while (k < kinds_.size() && !SameQueries(*first_of_kind[k], attribute)) ++k;
+      while (k < kinds_.size() && !SameQueries(*first_of_kind_[k], attribute)) ++k;
       if (k == kinds_.size()) {
         kinds_.emplace_back(attribute, goal);
-        first_of_kind.push_back(&attribute);
+        first_of_kind_.push_back(&attribute);
       }
       kinds_[k].classes.push_back(c);
     }
@@ -139,7 +139,7 @@ class BoundSearch {
     const double most_work = IsLinear() ? kFinalWork : kAscentWork;
     active = ChooseActive(most_work, kMaxActive);
     blocks_ = MakeBlocks(active, most_work);
-    return Bound(active, best_place, kFinalAscent);
+    return std::max(Bound(active, best_place, kFinalAscent), BoundOfOneTree(active));
   }
 
  private:
@@ -399,6 +399,48 @@ class BoundSearch {
     return best * (1 - margin);
   }
 
+  // For sums, where one hierarchy is asked for beside identity attributes: TreeBound. Otherwise 0.
+  double BoundOfOneTree(const std::vector<int>& active) {
+    if (!IsLinear() || goal_ != StrategyGoal::kMean) return 0;
+    size_t only = kinds_.size();
+    for (size_t k = 0; k < kinds_.size(); ++k) {
+      if (kinds_[k].is_identity()) continue;
+      if (only < kinds_.size()) return 0;
+      only = k;
+    }
+    const int tree_class = kinds_[only].classes.front();
+    if (kinds_[only].classes.size() > 1 ||
+        workload_.classes.members[static_cast<size_t>(tree_class)].size() > 1) {
+      return 0;
+    }
+    Attribute bare = *first_of_kind_[only];
+    bare.strategy = {};
+    const TreeBound tree(bare);
+    if (!tree.is_nested()) return 0;
+    std::vector<AttributeSplit> splits = Splits(active, 0);
+    splits[static_cast<size_t>(tree_class)].height = tree.height();
+    std::vector<double> demand;
+    SetDemand(DemandMatrix(workload_, closure_, splits), weights_.total_importance, &demand);
+    std::vector<TreeDemand> demands;
+    for (int64_t k = 0; k < closure_.size(); ++k) {
+      std::vector<int> set(closure_[k].begin(), closure_[k].end());
+      if (std::find(set.begin(), set.end(), tree_class) != set.end()) continue;
+      TreeDemand of_set;
+      of_set.factor = OrbitSize(workload_.classes, set).get_d();
+      for (const int c : set) of_set.factor *= splits[static_cast<size_t>(c)].rest;
+      of_set.without_tree = demand[static_cast<size_t>(k)];
+      set.insert(std::upper_bound(set.begin(), set.end(), tree_class), tree_class);
+      const auto with = closure_.Find(set);
+      if (with) of_set.with_tree = demand[static_cast<size_t>(*with)];
+      demands.push_back(of_set);
+    }
+    if (demands.size() > kMostSetsBesideTree) return 0;
+    splits[static_cast<size_t>(tree_class)].margin = 0;
+    splits[static_cast<size_t>(tree_class)].query_margin = 0;
+    const double sum = tree.Sum(demands, kinds_[only].CellMultipliers());
+    return sum * sum * (1 - Margin(splits));
+  }
+
   // With nothing coupled, the bound is the closed form of a plan's loss, and its solvers find the
   // best weights to the last digits.
   double Uncoupled(const std::vector<AttributeSplit>& splits) const {
@@ -418,6 +460,8 @@ class BoundSearch {
     return margin * MinimizeConvex(matrix, cost, PNormLoss(weight, p), 1, {}).lower_bound;
   }
 
+  // Beyond, TreeBound takes longer than the rest.
+  static constexpr size_t kMostSetsBesideTree = 32;
   // Beyond, one trade-off does for all.
   static constexpr size_t kMaxSearchedKinds = 4;
 
@@ -428,6 +472,7 @@ class BoundSearch {
   std::vector<bool> asked_;
   size_t most_order_ = 0;
   std::vector<KindSplits> kinds_;
+  std::vector<const Attribute*> first_of_kind_;
   TableWeights weights_;
   std::vector<double> log_weight_;
   std::unique_ptr<SymmetricBlocks> blocks_;

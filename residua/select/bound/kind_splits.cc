@@ -1,8 +1,10 @@
 #include "residua/select/bound/kind_splits.h"
 
+#include <cmath>
 #include <utility>
 
 #include "residua/base/portable_math.h"
+#include "residua/basis/tree_multipliers.h"
 #include "residua/basis/tree_root.h"
 #include "residua/select/bound/smooth_multipliers.h"
 #include "residua/select/bound/weight_ascent.h"
@@ -20,6 +22,11 @@ constexpr int kLargeKindIterations = 5;
 constexpr int kLaterTreeIterations = 10;
 // For means, large regular trees take 20 to 30; small ones with very uneven weights take more.
 constexpr int kTreeIterations = 200;
+// Where the family of TreeSolver is further than this above what its multipliers prove, they climb
+// on, as long as a step gains so much; in a few dozen steps they come to what any strategy's prove.
+constexpr double kProvenEnough = 2e-4;
+constexpr double kWorthClimbing = 1e-5;
+constexpr int kClimbingSteps = 40;
 // Attributes of a smooth kind, of more than twice as many cells, take their multipliers from one of
 // this size.
 constexpr int64_t kCoarse = 64;
@@ -37,6 +44,10 @@ KindSplits::KindSplits(const Attribute& attribute, StrategyGoal goal)
   Attribute bare = attribute;
   bare.strategy = {};  // the bound is against every strategy
   auto tree = TreeFor(bare);
+  // Where a tree has few blocks, a dense split would be the same, but for what rounding leaves open.
+  if (tree && goal == StrategyGoal::kMean) {
+    if (auto groups = GroupTree(bare)) tree = std::move(groups);
+  }
   if (tree && tree->kind == CellTree::Kind::kGroups) {
     tree_ = std::make_shared<const CellTree>(std::move(*tree));
     tree_solver_ = std::make_unique<TreeSolver>(bare, tree_, goal);
@@ -78,13 +89,31 @@ const AttributeSplit& KindSplits::Split(int num_active, int place) {
 }
 
 AttributeSplit KindSplits::SplitOfTree(int num_active) {
-  const bool max = goal_ == StrategyGoal::kMax;
-  const int later = splits_.empty() ? kMaxIterations : kLaterTreeIterations;
-  tree_solver_->Solve(0.25 * quarter, max ? kMaxTolerance : kTolerance,
-                      max ? later : kTreeIterations);
-  const Eigen::VectorXd lambda = ScaledToOne(tree_solver_->multipliers());
-  const TreeRoot root(tree_, tree_solver_->weights(), lambda);
-  return SplitOfCells(root, lambda, root.height(), num_active);
+  if (goal_ == StrategyGoal::kMax) {
+    tree_solver_->Solve(0.25 * quarter, kMaxTolerance,
+                        splits_.empty() ? kMaxIterations : kLaterTreeIterations);
+    const Eigen::VectorXd lambda = ScaledToOne(tree_solver_->multipliers());
+    return residua::SplitOfTree(TreeRoot(tree_, tree_solver_->weights(), lambda), lambda,
+                                num_active);
+  }
+  auto known = tree_multipliers_.find(quarter);
+  if (known == tree_multipliers_.end()) {
+    const Strategy strategy = tree_solver_->Solve(0.25 * quarter, kTolerance, kTreeIterations);
+    const double eta = PortableExpm1(0.25 * quarter) / tree_solver_->height();
+    const double reached =
+        strategy.residual_mean + (strategy.constant_mean + eta) / (1 - strategy.privacy_cost);
+    const TreeMultipliers climbed = ClimbMultipliers(
+        {tree_, tree_solver_->weights(), {{1, eta}}}, tree_solver_->multipliers(),
+        {std::sqrt(reached) * (1 - kProvenEnough), kWorthClimbing, kClimbingSteps});
+    known = tree_multipliers_.emplace(quarter, ScaledToOne(climbed.lambda)).first;
+  }
+  const Eigen::VectorXd& lambda = known->second;
+  return residua::SplitOfTree(TreeRoot(tree_, tree_solver_->weights(), lambda), lambda, num_active);
+}
+
+Eigen::VectorXd KindSplits::CellMultipliers() const {
+  if (tree_ != nullptr) return tree_multipliers_.at(quarter);
+  return solver_->multipliers();
 }
 
 AttributeSplit KindSplits::SplitOfMany(int num_active) {

@@ -45,6 +45,10 @@ class KindSplits {
   static constexpr int kNumPlaces = 5;
   const AttributeSplit& Split(int num_active, int place);
 
+  // Of kMean, not the identity nor a quotient, at a split that was made: weights of the cells, which
+  // sum to 1.
+  Eigen::VectorXd CellMultipliers() const;
+
   // Whether Ascend can be asked of it, at a split of two or three active directions.
   bool can_ascend() const;
   // Moves to better weights (AscendedWeights), at a `quarter` of their own, beyond those of the
@@ -71,6 +75,7 @@ class KindSplits {
   int64_t size_;
   std::shared_ptr<const CellTree> tree_;  // of groups: in place of a space
   std::unique_ptr<TreeSolver> tree_solver_;
+  std::map<int, Eigen::VectorXd> tree_multipliers_;  // of kMean, by quarter
   std::unique_ptr<QuerySpace> space_;
   std::unique_ptr<StrategySolver> solver_;
   std::unique_ptr<QuerySpace> coarse_space_;
