@@ -1,8 +1,11 @@
 #include "residua/basis/cell_tree.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <queue>
 #include <unordered_map>
+#include <utility>
 
 #include "residua/base/error.h"
 
@@ -124,8 +127,143 @@ std::optional<CellTree> GroupTree(const Attribute& attribute) {
   return tree;
 }
 
+namespace {
+
+// What a node makes way for: its children that are nodes, and its own cells, those together that
+// have as many groups of one cell each. Such cells can be exchanged, and their groups with them.
+struct Parts {
+  std::vector<int64_t> nodes;
+  std::vector<std::vector<int64_t>> cells;
+  int64_t size() const { return static_cast<int64_t>(nodes.size() + cells.size()); }
+};
+Parts PartsOf(const CellTree& groups, const std::vector<int64_t>& num_own, int64_t vertex) {
+  Parts parts;
+  std::map<int64_t, std::vector<int64_t>> cells;
+  const int64_t node = vertex - groups.num_cells;
+  for (int64_t c = 0; c < groups.num_children(node); ++c) {
+    const int64_t child = groups.children_of(node)[c];
+    if (groups.is_cell(child)) {
+      cells[num_own[static_cast<size_t>(child)]].push_back(child);
+    } else {
+      parts.nodes.push_back(child);
+    }
+  }
+  for (auto& [number, alike] : cells) parts.cells.push_back(std::move(alike));
+  return parts;
+}
+
+// Of each cell: the groups of that cell alone.
+std::vector<int64_t> NumOwnGroups(const Attribute& attribute) {
+  std::vector<int64_t> num_own(static_cast<size_t>(attribute.size), 0);
+  for (const CellGroup& group : attribute.groups) {
+    if (group.cells.size() == 1) ++num_own[static_cast<size_t>(group.cells.front())];
+  }
+  return num_own;
+}
+
+}  // namespace
+
+std::optional<CellTree> CutTree(const Attribute& attribute, int64_t most_children) {
+  const std::optional<CellTree> groups = GroupTree(attribute);
+  if (!groups || groups->num_nodes() < 2) return {};
+  const int64_t n = groups->num_cells;
+  const std::vector<int64_t> num_own = NumOwnGroups(attribute);
+  std::vector<int64_t> blocks(groups->parent.size(), 0);  // below each node: parts that stay whole
+  for (int64_t vertex = n; vertex < static_cast<int64_t>(blocks.size()); ++vertex) {
+    const Parts parts = PartsOf(*groups, num_own, vertex);
+    int64_t& sum = blocks[static_cast<size_t>(vertex)];
+    sum = static_cast<int64_t>(parts.cells.size());
+    for (const int64_t child : parts.nodes) sum += blocks[static_cast<size_t>(child)];
+  }
+  // The most blocks first, then the last vertex.
+  std::priority_queue<std::pair<int64_t, int64_t>> waiting;
+  std::vector<int64_t> kept;                 // vertices of the cut
+  std::vector<std::vector<int64_t>> lumped;  // cells of a block beside them
+  int64_t size = 1;
+  const auto consider = [&](int64_t vertex) {
+    if (blocks[static_cast<size_t>(vertex)] > 1) {
+      waiting.emplace(blocks[static_cast<size_t>(vertex)], vertex);
+    } else {
+      kept.push_back(vertex);
+    }
+  };
+  int num_gone = 0;
+  consider(n + groups->num_nodes() - 1);
+  while (!waiting.empty()) {
+    const int64_t vertex = waiting.top().second;
+    waiting.pop();
+    const Parts parts = PartsOf(*groups, num_own, vertex);
+    if (size + parts.size() - 1 > most_children) {
+      kept.push_back(vertex);
+      continue;
+    }
+    size += parts.size() - 1;
+    ++num_gone;
+    for (const int64_t child : parts.nodes) consider(child);
+    for (const std::vector<int64_t>& cells : parts.cells) {
+      if (cells.size() == 1) {
+        kept.push_back(cells.front());
+      } else {
+        lumped.push_back(cells);
+      }
+    }
+  }
+  if (num_gone == 0) return {};
+  // The nodes below the cut in their order, then the blocks beside it, and the root.
+  CellTree tree = TreeOfCells(attribute, CellTree::Kind::kCut);
+  std::vector<int64_t> moved(groups->parent.size(), -1);
+  std::iota(moved.begin(), moved.begin() + n, int64_t{0});
+  for (const int64_t vertex : kept) {
+    if (vertex >= n) moved[static_cast<size_t>(vertex)] = 0;  // kept, as is all below it
+  }
+  for (int64_t vertex = n + groups->num_nodes() - 2; vertex >= n; --vertex) {
+    const int64_t parent = n + groups->parent[static_cast<size_t>(vertex)];
+    if (moved[static_cast<size_t>(parent)] == 0) moved[static_cast<size_t>(vertex)] = 0;
+  }
+  std::vector<int64_t> children;
+  for (int64_t node = 0; node < groups->num_nodes(); ++node) {
+    int64_t& place = moved[static_cast<size_t>(n + node)];
+    if (place < 0) continue;
+    children.clear();
+    for (int64_t c = 0; c < groups->num_children(node); ++c) {
+      children.push_back(moved[static_cast<size_t>(groups->children_of(node)[c])]);
+    }
+    place = AddNode(children, &tree);
+  }
+  std::vector<std::pair<int64_t, int64_t>> top;  // by their first cells
+  const auto first_cell = [&](int64_t vertex) {
+    while (!groups->is_cell(vertex)) vertex = groups->children_of(vertex - n)[0];
+    return vertex;
+  };
+  for (const int64_t vertex : kept) {
+    top.emplace_back(first_cell(vertex), moved[static_cast<size_t>(vertex)]);
+  }
+  std::sort(lumped.begin(), lumped.end());
+  for (const std::vector<int64_t>& cells : lumped) {
+    top.emplace_back(cells.front(), AddNode(cells, &tree));
+  }
+  std::sort(top.begin(), top.end());
+  children.clear();
+  for (const auto& [first, vertex] : top) children.push_back(vertex);
+  AddNode(children, &tree);
+  return tree;
+}
+
+std::optional<CellTree> TreeOfKind(const Attribute& attribute, CellTree::Kind kind,
+                                   int64_t most_children) {
+  switch (kind) {
+    case CellTree::Kind::kBlocks:
+      return BlockTree(attribute);
+    case CellTree::Kind::kGroups:
+      return GroupTree(attribute);
+    case CellTree::Kind::kCut:
+      return CutTree(attribute, most_children);
+  }
+  return {};
+}
+
 std::vector<int64_t> VerticesOfGroups(const Attribute& attribute, const CellTree& tree) {
-  RESIDUA_CHECK(tree.kind == CellTree::Kind::kGroups && tree.num_cells == attribute.size);
+  RESIDUA_CHECK(tree.num_cells == attribute.size);
   std::vector<int64_t> num_below(static_cast<size_t>(tree.num_cells + tree.num_nodes()), 0);
   std::fill_n(num_below.begin(), tree.num_cells, 1);
   for (size_t vertex = 0; vertex < num_below.size(); ++vertex) {
@@ -136,10 +274,11 @@ std::vector<int64_t> VerticesOfGroups(const Attribute& attribute, const CellTree
   vertices.reserve(attribute.groups.size());
   for (const CellGroup& group : attribute.groups) {
     int64_t vertex = group.cells.front();
-    while (num_below[static_cast<size_t>(vertex)] < static_cast<int64_t>(group.cells.size())) {
+    const auto size = static_cast<int64_t>(group.cells.size());
+    while (num_below[static_cast<size_t>(vertex)] < size) {
       vertex = tree.num_cells + tree.parent[static_cast<size_t>(vertex)];
     }
-    vertices.push_back(vertex);
+    vertices.push_back(num_below[static_cast<size_t>(vertex)] == size ? vertex : -1);
   }
   return vertices;
 }

@@ -130,12 +130,14 @@ TreeMatrix RoundBlocks(const QuerySpace& space, std::shared_ptr<const CellTree> 
   return matrix;
 }
 
-TreeMatrix RoundTree(std::shared_ptr<const CellTree> tree, const VectorXd& precisions,
-                     const VectorXd& shares, int scale_bits) {
-  TreeMatrix matrix{std::move(tree), {}};
-  const CellTree& t = *matrix.tree;
+namespace {
+
+// Rows of shares for the first `num_sharing` nodes. Returns their scale.
+double RoundShares(int64_t num_sharing, const VectorXd& precisions, const VectorXd& shares,
+                   int scale_bits, TreeMatrix* matrix) {
+  const CellTree& t = *matrix->tree;
   int64_t largest = 1;
-  for (int64_t node = 0; node < t.num_nodes(); ++node) {
+  for (int64_t node = 0; node < num_sharing; ++node) {
     const int64_t count = t.num_children(node);
     const int64_t* children = t.children_of(node);
     NodeRows rows;
@@ -148,17 +150,81 @@ TreeMatrix RoundTree(std::shared_ptr<const CellTree> tree, const VectorXd& preci
       rows.shares.push_back(NearestPositive(shares(children[c]) * num_shares));
     }
     largest = std::max(largest, ShareSum(rows, count));
-    matrix.nodes.push_back(std::move(rows));
+    matrix->nodes.push_back(std::move(rows));
   }
   const double scale = std::ldexp(1, scale_bits + BitsOf(static_cast<double>(largest)));
-  for (int64_t node = 0; node < t.num_nodes(); ++node) {
-    NodeRows& rows = matrix.nodes[static_cast<size_t>(node)];
+  for (int64_t node = 0; node < num_sharing; ++node) {
+    NodeRows& rows = matrix->nodes[static_cast<size_t>(node)];
     const int64_t count = t.num_children(node);
     const auto sum = static_cast<double>(ShareSum(rows, count));
     for (int64_t c = 0; c < (rows.shares.empty() ? 1 : count); ++c) {
       const double exact = scale * std::sqrt(precisions(t.children_of(node)[c])) / sum;
       rows.factors.push_back(NearestPositive(exact));
     }
+  }
+  return scale;
+}
+
+// Of each vertex below the root: the most that the nodes below it cost one of its cells, with
+// `precision` and `share` of every child.
+VectorXd MostBelow(const CellTree& tree, const VectorXd& precision, const VectorXd& share) {
+  VectorXd most = VectorXd::Zero(tree.num_cells + tree.num_nodes());
+  for (int64_t node = 0; node + 1 < tree.num_nodes(); ++node) {
+    double common = 0;
+    for (int64_t c = 0; c < tree.num_children(node); ++c) {
+      const int64_t child = tree.children_of(node)[c];
+      common += share(child) * share(child) * precision(child);
+    }
+    for (int64_t c = 0; c < tree.num_children(node); ++c) {
+      const int64_t child = tree.children_of(node)[c];
+      double& of_node = most(tree.num_cells + node);
+      of_node = std::max(of_node, most(child) + (1 - 2 * share(child)) * precision(child) + common);
+    }
+  }
+  return most;
+}
+
+}  // namespace
+
+TreeMatrix RoundTree(std::shared_ptr<const CellTree> tree, const VectorXd& precisions,
+                     const VectorXd& shares, int scale_bits) {
+  TreeMatrix matrix{std::move(tree), {}};
+  RoundShares(matrix.tree->num_nodes(), precisions, shares, scale_bits, &matrix);
+  return matrix;
+}
+
+TreeMatrix RoundCut(std::shared_ptr<const CellTree> tree, const MatrixXd& factor,
+                    const VectorXd& precisions, const VectorXd& shares, int scale_bits) {
+  TreeMatrix matrix{std::move(tree), {}};
+  const CellTree& t = *matrix.tree;
+  const int64_t root = t.num_nodes() - 1;
+  const double scale = RoundShares(root, precisions, shares, scale_bits, &matrix);
+  VectorXd rounded_precision = VectorXd::Zero(precisions.size());
+  VectorXd rounded_share = VectorXd::Zero(shares.size());
+  for (int64_t node = 0; node < root; ++node) {
+    const NodeRows& rows = matrix.nodes[static_cast<size_t>(node)];
+    const auto sum = static_cast<double>(ShareSum(rows, t.num_children(node)));
+    for (int64_t c = 0; c < t.num_children(node); ++c) {
+      const int64_t child = t.children_of(node)[c];
+      const double precision = static_cast<double>(FactorOf(rows, c)) * sum / scale;
+      rounded_precision(child) = precision * precision;
+      rounded_share(child) = static_cast<double>(ShareOf(rows, c)) / sum;
+    }
+  }
+  const VectorXd below = MostBelow(t, precisions, shares);
+  const VectorXd spent = MostBelow(t, rounded_precision, rounded_share);
+  MatrixXd dense = scale * factor;
+  for (Index c = 0; c < dense.cols(); ++c) {
+    const int64_t child = t.children_of(root)[c];
+    const double norm = dense.col(c).squaredNorm();
+    const double bound = norm + scale * scale * (below(child) - spent(child));
+    if (bound > 0 && norm > 0) dense.col(c) *= std::sqrt(bound / norm);
+    RoundColumn(std::max(bound, 0.0), dense.col(c));
+  }
+  std::vector<int64_t>& rows = matrix.nodes.emplace_back().dense;
+  rows.reserve(static_cast<size_t>(dense.size()));
+  for (Index row = 0; row < dense.rows(); ++row) {
+    for (Index c = 0; c < dense.cols(); ++c) rows.push_back(static_cast<int64_t>(dense(row, c)));
   }
   return matrix;
 }

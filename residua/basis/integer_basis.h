@@ -29,6 +29,12 @@ TreeMatrix RoundBlocks(const QuerySpace& space, std::shared_ptr<const CellTree> 
 TreeMatrix RoundTree(std::shared_ptr<const CellTree> tree, const Eigen::VectorXd& precisions,
                      const Eigen::VectorXd& shares, int scale_bits);
 
+// The same where groups are left to the root of the tree: F = `factor` on the totals of the root's
+// children. Their columns make up for what the rounding below them costs.
+TreeMatrix RoundCut(std::shared_ptr<const CellTree> tree, const Eigen::MatrixXd& factor,
+                    const Eigen::VectorXd& precisions, const Eigen::VectorXd& shares,
+                    int scale_bits);
+
 // The residual basis that a user's strategy matrix S stands for: X = S^T S = c 1 1^T + G with
 // c = 1 / (1^T X^-1 1), in the coordinates of `space`.
 struct SplitStrategy {

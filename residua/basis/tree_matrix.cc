@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "residua/base/checked.h"
 #include "residua/base/error.h"
@@ -43,22 +44,45 @@ std::vector<Integer> ColumnNorms(const NodeRows& rows, int64_t num_children) {
   return norms;
 }
 
+// Products of entries below this, of up to 2^20 rows, are summed in 128 bits.
+constexpr int64_t kMostSummed = int64_t{1} << 53;
+
+// The least inner product of two different columns of k - 1 dense rows.
+Integer LeastDenseProduct(const std::vector<int64_t>& dense, size_t k) {
+  std::vector<int64_t> columns(dense.size());
+  bool is_small = k <= size_t{1} << 20;
+  for (size_t at = 0; at < dense.size(); ++at) {
+    columns[at % k * (k - 1) + at / k] = dense[at];
+    is_small = is_small && dense[at] < kMostSummed && dense[at] > -kMostSummed;
+  }
+  std::optional<Integer> least;
+  std::optional<Int128> least_small;
+  for (size_t a = 0; a < k; ++a) {
+    for (size_t b = 0; b < a; ++b) {
+      const int64_t* left = columns.data() + a * (k - 1);
+      const int64_t* right = columns.data() + b * (k - 1);
+      if (is_small) {
+        Int128 sum = 0;
+        for (size_t row = 0; row + 1 < k; ++row) sum += Int128{left[row]} * right[row];
+        if (!least_small || sum < *least_small) least_small = sum;
+        continue;
+      }
+      Integer sum = 0;
+      for (size_t row = 0; row + 1 < k; ++row) {
+        sum += ToInteger(left[row]) * ToInteger(right[row]);
+      }
+      if (!least || sum < *least) least = sum;
+    }
+  }
+  if (!is_small) return *least;
+  const bool negative = *least_small < 0;
+  const auto magnitude = static_cast<UInt128>(negative ? -*least_small : *least_small);
+  return negative ? Integer(-WideToInteger(magnitude)) : WideToInteger(magnitude);
+}
+
 // The least inner product of two different columns of a node's rows.
 Integer LeastProduct(const NodeRows& rows, int64_t num_children) {
-  if (!rows.dense.empty()) {
-    Integer least;
-    const auto k = static_cast<size_t>(num_children);
-    for (size_t a = 0; a < k; ++a) {
-      for (size_t b = 0; b < a; ++b) {
-        Integer product = 0;
-        for (size_t row = 0; row + 1 < k; ++row) {
-          product += ToInteger(rows.dense[row * k + a]) * ToInteger(rows.dense[row * k + b]);
-        }
-        if ((a == 1 && b == 0) || product < least) least = product;
-      }
-    }
-    return least;
-  }
+  if (!rows.dense.empty()) return LeastDenseProduct(rows.dense, static_cast<size_t>(num_children));
   // sum_d factor_d^2 share_d^2 - N (factor_a^2 share_a + factor_b^2 share_b).
   Integer all = 0;
   std::vector<Integer> pulls;

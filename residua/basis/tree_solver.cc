@@ -14,6 +14,7 @@ namespace residua {
 namespace {
 
 using Eigen::Index;
+using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 // Part of the weight that the levels keep, each alike, for the largest variance. It costs the bound
@@ -30,6 +31,13 @@ constexpr double kLeastMultiplier = 1e-9;
 constexpr double kLeastPositive = 1e-6;
 // Steps converge linearly: about this many times the last change is still to come.
 constexpr double kChangesLeft = 4;
+// Where so many steps bring nothing, multipliers swing: they answer to costs of a step before, and
+// costs of a node of two children move faster than its multipliers do. From then on a step goes half
+// as far, three times at most.
+constexpr int kStepsInVain = 12;
+constexpr int kMostHalvings = 3;
+// Steps from given multipliers that leave them as they are, while shares and spreads settle.
+constexpr int kSettlingSteps = 20;
 
 // Sums in one order, whatever the processor.
 double Dot(const VectorXd& a, const VectorXd& b) {
@@ -81,6 +89,7 @@ struct TreeSolver::Evaluation {
   double objective = 0;
   double mean_cost = 0;  // by lambda
   double most_cost = 0;
+  TreeTop::Solution top;  // of the root, if groups are left to it
 };
 
 TreeSolver::TreeSolver(const Attribute& attribute, std::shared_ptr<const CellTree> tree,
@@ -92,8 +101,16 @@ TreeSolver::TreeSolver(const Attribute& attribute, std::shared_ptr<const CellTre
   copies_ = VectorXd::Zero(num_vertices);
   importance_ = VectorXd::Zero(num_vertices);
   weight_ = VectorXd::Zero(num_vertices);
+  if (tree_->kind != CellTree::Kind::kGroups) {
+    RESIDUA_CHECK(goal == StrategyGoal::kMean);
+    top_ = std::make_shared<const TreeTop>(attribute, *tree_, weights);
+  }
   size_t answer = 0;
   const auto ask = [&](Index vertex) {
+    if (top_ != nullptr && (vertex < 0 || vertex + 1 == num_vertices)) {
+      ++answer;  // left to the root
+      return;
+    }
     copies_(vertex) += 1;
     importance_(vertex) = std::max(importance_(vertex), weights.importance[answer]);
     weight_(vertex) += weights.share[answer++];
@@ -107,12 +124,21 @@ TreeSolver::TreeSolver(const Attribute& attribute, std::shared_ptr<const CellTre
   }
   // V is of the form of X, with the precisions `scale` and shares in proportion to their inverses.
   // Its root would be best if every cell had the same lambda.
-  const VectorXd scale = ScalesOf(*tree_, weight_);
+  VectorXd scale = ScalesOf(*tree_, weight_);
+  if (top_ != nullptr) scale(num_vertices - 1) = top_->Scale(OfTopChildren(scale));
   height_ = 1 / scale(num_vertices - 1);
+  lambda_ = VectorXd::Constant(n, 1 / static_cast<double>(n));
   spread_ = VectorXd::Zero(num_vertices);
   variance_ = VectorXd::Zero(num_vertices);
   variance_(num_vertices - 1) = std::sqrt(height_);
-  for (int64_t node = tree_->num_nodes() - 1; node >= 0; --node) {
+  if (top_ != nullptr) {
+    const TreeTop::Solution at_first =
+        top_->Solve(OfTopChildren(scale), OfTopChildren(SumsBelow(lambda_)), 0);
+    for (int64_t c = 0; c < at_first.variance.size(); ++c) {
+      variance_(tree_->children_of(tree_->num_nodes() - 1)[c]) = at_first.variance(c);
+    }
+  }
+  for (int64_t node = NumSharing() - 1; node >= 0; --node) {
     double parallel = 0;
     double largest = 0;
     ForEachChild(*tree_, node, [&](int64_t child) {
@@ -132,7 +158,35 @@ TreeSolver::TreeSolver(const Attribute& attribute, std::shared_ptr<const CellTre
           share * share * variance_(n + node) + spread_(child) * (1 - spread_(child) / sum);
     });
   }
-  lambda_ = VectorXd::Constant(n, 1 / static_cast<double>(n));
+}
+
+void TreeSolver::StartFrom(const VectorXd& lambda) {
+  lambda_ = lambda;
+  Normalise(&lambda_);
+  num_halvings_ = 0;
+  Evaluation at;
+  for (int step = 0; step < kSettlingSteps; ++step) {
+    CheckNotStopped(stop_);
+    Evaluate(0, &at);
+    spread_ = at.wanted;
+    variance_ = at.variance;
+  }
+}
+
+VectorXd TreeSolver::OfTopChildren(const VectorXd& of_vertex) const {
+  const int64_t root = tree_->num_nodes() - 1;
+  VectorXd of_child(tree_->num_children(root));
+  for (Index c = 0; c < of_child.size(); ++c) of_child(c) = of_vertex(tree_->children_of(root)[c]);
+  return of_child;
+}
+
+VectorXd TreeSolver::SumsBelow(const VectorXd& of_cell) const {
+  VectorXd sums = VectorXd::Zero(copies_.size());
+  sums.head(of_cell.size()) = of_cell;
+  for (Index v = 0; v + 1 < sums.size(); ++v) {
+    sums(tree_->num_cells + tree_->parent[static_cast<size_t>(v)]) += sums(v);
+  }
+  return sums;
 }
 
 // The same to every level: where the largest variance is least, each has answers that bind.
@@ -170,17 +224,12 @@ void TreeSolver::Evaluate(double eta, Evaluation* at) const {
   at->spread = spread_;
   at->wanted = VectorXd::Zero(num_vertices);
   at->demand = weight_;
-  at->cost = VectorXd::Zero(num_vertices);        // at first, of each vertex by itself
-  VectorXd below = VectorXd::Zero(num_vertices);  // the sum of lambda
-  below.head(n) = lambda_;
-  for (int64_t node = 0; node < tree.num_nodes(); ++node) {
-    double all = 0;
+  at->cost = VectorXd::Zero(num_vertices);  // at first, of each vertex by itself
+  const VectorXd below = SumsBelow(lambda_);
+  for (int64_t node = 0; node < NumSharing(); ++node) {
+    const double all = below(n + node);
     double sum = 0;
-    ForEachChild(tree, node, [&](int64_t child) {
-      all += below(child);
-      sum += spread_(child);
-    });
-    below(n + node) = all;
+    ForEachChild(tree, node, [&](int64_t child) { sum += spread_(child); });
     // z = (L_c / v_c + level) / (Var(T) D_c + L / v_c), the level such that they sum to 1.
     const double above = variance_(n + node);
     double without_level = 0;
@@ -218,12 +267,16 @@ void TreeSolver::Evaluate(double eta, Evaluation* at) const {
       at->wanted(pair[1]) = at->wanted(pair[0]);
     }
   }
-  at->demand(root) += eta;
-  at->c = std::sqrt(at->demand(root));
-  at->cost(root) = at->c;
   at->constant = VectorXd::Ones(num_vertices);
   at->residual = VectorXd::Zero(num_vertices);
-  for (int64_t node = tree.num_nodes() - 1; node >= 0; --node) {
+  if (top_ != nullptr) {
+    EvaluateTop(eta, below, at);
+  } else {
+    at->demand(root) += eta;
+    at->c = std::sqrt(at->demand(root));
+    at->cost(root) = at->c;
+  }
+  for (int64_t node = NumSharing() - 1; node >= 0; --node) {
     double sum = 0;
     ForEachChild(tree, node, [&](int64_t child) { sum += spread_(child); });
     ForEachChild(tree, node, [&](int64_t child) {
@@ -235,15 +288,30 @@ void TreeSolver::Evaluate(double eta, Evaluation* at) const {
     });
   }
   at->variance = at->residual + at->constant / at->c;
-  at->objective = Dot(weight_, at->variance) + eta * at->variance(root);
+  at->objective = Dot(weight_, at->variance) + eta * at->variance(root) + at->top.variance_sum;
   at->mean_cost = Dot(lambda_, at->cost.head(n));
   at->most_cost = at->cost.head(n).maxCoeff();
 }
 
+void TreeSolver::EvaluateTop(double eta, const VectorXd& below, Evaluation* at) const {
+  at->top = top_->Solve(OfTopChildren(at->demand), OfTopChildren(below), eta);
+  at->c = at->top.c;
+  for (Index c = 0; c < at->top.share.size(); ++c) {
+    const int64_t child = tree_->children_of(tree_->num_nodes() - 1)[c];
+    const double squared = at->top.share(c) * at->top.share(c);
+    at->share(child) = at->top.share(c);
+    at->cost(child) = at->top.cost(c);
+    at->constant(child) = squared;
+    at->residual(child) = at->top.variance(c) - squared / at->c;
+  }
+}
+
 void TreeSolver::Advance(const Evaluation& at) {
+  VectorXd factor = at.cost.head(tree_->num_cells) / at.mean_cost;
+  for (int k = 0; k < num_halvings_; ++k) factor = factor.cwiseSqrt();
   spread_ = at.wanted;
   variance_ = at.variance;
-  lambda_ = lambda_.cwiseProduct(at.cost.head(tree_->num_cells));
+  lambda_ = lambda_.cwiseProduct(factor);
   Normalise(&lambda_);
 }
 
@@ -267,7 +335,7 @@ double TreeSolver::LargestVariance(const Evaluation& at) const {
   return largest;
 }
 
-Strategy TreeSolver::Solve(double trade_off, double tolerance, int max_iterations) {
+Strategy TreeSolver::Solve(double trade_off, double tolerance, int max_iterations, bool with_gram) {
   const bool max = goal_ == StrategyGoal::kMax;
   const double wanted_eta = PortableExpm1(trade_off) / height_;
   double least_eta = (kLeastPositive - 1) / height_;
@@ -280,6 +348,7 @@ Strategy TreeSolver::Solve(double trade_off, double tolerance, int max_iteration
   double best_gap = std::numeric_limits<double>::infinity();
   double before = 0;
   int iteration = 1;
+  int num_in_vain = 0;
   for (;; ++iteration) {
     CheckNotStopped(stop_);
     if (max) {
@@ -295,13 +364,19 @@ Strategy TreeSolver::Solve(double trade_off, double tolerance, int max_iteration
     const double gap = upper / lower - 1 + kChangesLeft * std::fabs(lower - before) / lower;
     before = lower;
     best_gap = std::min(best_gap, gap);
+    ++num_in_vain;
     if (upper < least) {
+      num_in_vain = 0;
       least = upper;
       best = at;
       best_lambda = lambda_;
       best_weight = weight_;
     }
     if (best_gap <= tolerance || iteration >= max_iterations) break;
+    if (num_in_vain >= kStepsInVain && num_halvings_ < kMostHalvings) {
+      ++num_halvings_;
+      num_in_vain = 0;
+    }
     if (max) AscendWeight(at);
     Advance(at);
   }
@@ -313,8 +388,19 @@ Strategy TreeSolver::Solve(double trade_off, double tolerance, int max_iteration
   // Scaled to a largest diagonal entry of 1.
   strategy.privacy_cost = 1 - best.c / best.most_cost;
   best.residual *= best.most_cost;
-  strategy.constant_mean = Dot(weight_, best.constant);
+  strategy.constant_mean = Dot(weight_, best.constant) + best.top.constant_sum;
   strategy.residual_mean = Dot(weight_, best.residual);
+  if (top_ != nullptr) {
+    strategy.residual_mean +=
+        best.most_cost * (best.top.variance_sum - best.top.constant_sum / best.c);
+  }
+  if (top_ != nullptr && with_gram) {
+    const MatrixXd x =
+        top_->Dense(OfTopChildren(best.demand), OfTopChildren(SumsBelow(best_lambda)),
+                    std::max(wanted_eta, least_eta));
+    strategy.gram = (x.array() - best.c).matrix() / best.most_cost;
+    strategy.constant = best.top.share;
+  }
   if (max) {
     std::vector<Index> asked;
     for (Index v = 0; v <= root; ++v) {

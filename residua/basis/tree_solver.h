@@ -8,6 +8,7 @@
 #include "residua/basis/basis_kind.h"
 #include "residua/basis/cell_tree.h"
 #include "residua/basis/strategy_solver.h"
+#include "residua/basis/tree_top.h"
 
 namespace residua {
 
@@ -29,8 +30,11 @@ namespace residua {
 //   Var(T) sum D_c z_c^2 + sum D_c v_c (1 - v_c / S) + sum (L_c (1 - 2 z_c) + L z_c^2) / v_c.
 // Its best shares have a closed form, and are positive. At the best v,
 //   v_c^2 = (L_c (1 - 2 z_c) + L z_c^2) / (D_c (1 - 2 p_c) + sum D_d p_d^2),   p = v / S.
+// Where groups are left to the root of the tree (kCut, kBlocks), it has any positive definite X of
+// its children's totals in place of c 1 1^T + G: TreeTop. That is for kMean alone.
+//
 // A step takes the shares from the lambda, v and variances before it, then these v and variances,
-// and lambda_j <- lambda_j X_jj, of sum 1.
+// and lambda_j <- lambda_j X_jj, of sum 1; lambda_j <- lambda_j X_jj^1/2, or less, where that swings.
 class TreeSolver {
  public:
   TreeSolver(const Attribute& attribute, std::shared_ptr<const CellTree> tree, StrategyGoal goal,
@@ -38,7 +42,12 @@ class TreeSolver {
 
   // As StrategySolver does. The gap is not proven: it is what lambda's own condition, that X_jj be
   // 1 wherever lambda is not 0, and the last step leave open.
-  Strategy Solve(double trade_off, double tolerance, int max_iterations);
+  // `gram` and `constant` are those of the root's children, where groups are left to it, and only
+  // `with_gram`.
+  Strategy Solve(double trade_off, double tolerance, int max_iterations, bool with_gram = false);
+
+  // Where the next solution starts: multipliers of the cells, of sum 1, and what is best for them.
+  void StartFrom(const Eigen::VectorXd& lambda);
 
   // Of the last solution: lambda, all positive, of sum 1; the weights of every vertex's queries.
   const Eigen::VectorXd& multipliers() const { return multipliers_; }
@@ -48,6 +57,11 @@ class TreeSolver {
  private:
   struct Evaluation;
   void Evaluate(double eta, Evaluation* at) const;
+  void EvaluateTop(double eta, const Eigen::VectorXd& below, Evaluation* at) const;
+  // Nodes whose children are told apart by shares.
+  int64_t NumSharing() const { return tree_->num_nodes() - (top_ != nullptr ? 1 : 0); }
+  Eigen::VectorXd OfTopChildren(const Eigen::VectorXd& of_vertex) const;
+  Eigen::VectorXd SumsBelow(const Eigen::VectorXd& of_cell) const;
   void Advance(const Evaluation& at);
   void StartWeight();
   void SpreadWeight();
@@ -55,6 +69,7 @@ class TreeSolver {
   double LargestVariance(const Evaluation& at) const;
 
   std::shared_ptr<const CellTree> tree_;
+  std::shared_ptr<const TreeTop> top_;  // of the root, if groups are left to it
   StrategyGoal goal_;
   std::stop_token stop_;
   double height_ = 0;
@@ -68,6 +83,7 @@ class TreeSolver {
   Eigen::VectorXd spread_;    // v of each vertex but the root
   Eigen::VectorXd variance_;  // of each vertex
   Eigen::VectorXd multipliers_;
+  int num_halvings_ = 0;  // of the logarithm of lambda's steps
 };
 
 }  // namespace residua

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "residua/base/error.h"
+#include "residua/base/portable_math.h"
 #include "residua/basis/convolution/convolution_fit.h"
 #include "residua/basis/convolution/convolution_matrix.h"
 #include "residua/basis/integer_basis.h"
+#include "residua/basis/tree_multipliers.h"
 
 namespace residua {
 namespace {
@@ -22,7 +25,21 @@ constexpr int kCoarseIterations = 60;
 // linear time.
 constexpr int kLargeTypeSteps = 20;
 constexpr int kTreeSearchSteps = 200;
-constexpr int kTreeFinalSteps = 600;
+constexpr int kTreeFinalSteps = 1500;
+// Where what a tree of groups loses by its family is more than this, groups are left to its root,
+// twice as many children each time, up to where a basis takes ten seconds.
+constexpr double kMostFamilyLoss = 2e-3;
+constexpr int64_t kFewestTopChildren = 125;
+constexpr int64_t kMostTopChildren = 1000;
+// Strategies and multipliers need not be at their fixed points to tell.
+constexpr double kFamilyTolerance = 2e-4;
+constexpr int kFamilyIterations = 100;
+constexpr int kFamilyClimb = 20;
+// Weights that are orders of magnitude apart are solved from multipliers that are near the best
+// ones, which come from a longer climb.
+constexpr double kFarFromSolved = 0.02;
+constexpr int kLongClimb = 100;
+constexpr double kNeverEnough = std::numeric_limits<double>::infinity();
 // Beyond, no class has a basis of its own.
 constexpr size_t kMostTypes = 24;
 
@@ -61,7 +78,77 @@ std::shared_ptr<StrategySolver> MakeSolver(const BasisProblem& problem, const At
   return solver;
 }
 
+// What the tree of a TreeSolver loses by its family is looked at where the attribute stands alone,
+// and where the total counts for as much as all of its answers: eta is 0 or 1.
+constexpr double kEtas[] = {0, 1};
+
+// What tr((V + eta 1 1^T) X^-1) at X of diagonal at most 1 comes to, and how far the solver came.
+struct Reached {
+  double value = 0;
+  double relative_gap = 0;
+};
+Reached ReachedBy(TreeSolver* solver, double eta) {
+  const Strategy strategy =
+      solver->Solve(PortableLog(1 + eta * solver->height()), kFamilyTolerance, kFamilyIterations);
+  const double c = 1 - strategy.privacy_cost;
+  const double value = strategy.residual_mean + (strategy.constant_mean + eta) / c;
+  return {value / (1 + strategy.relative_gap), strategy.relative_gap};
+}
+
+// For means: leaves groups to the root of the type's tree as far as that is worth its while.
+void ChooseTree(const BasisProblem& problem, BasisType* type) {
+  const Attribute& attribute = *type->attribute;
+  const auto groups = type->tree;
+  type->tree_solver = std::make_shared<TreeSolver>(attribute, groups, problem.goal, problem.stop);
+  if (problem.goal != StrategyGoal::kMean) return;
+  TreeSolver& plain = *type->tree_solver;
+  std::vector<double> proven;
+  Eigen::VectorXd lambda =
+      Eigen::VectorXd::Constant(attribute.size, 1 / static_cast<double>(attribute.size));
+  double loss = 0;
+  for (const double eta : kEtas) {
+    const TreeProof proof{groups, plain.weights(), {{1, eta}}};
+    Reached reached = ReachedBy(&plain, eta);
+    if (reached.relative_gap > kFarFromSolved) {
+      lambda =
+          ClimbMultipliers(proof, lambda, {kNeverEnough, kFamilyTolerance / 8, kLongClimb}).lambda;
+      plain.StartFrom(lambda);
+      reached = ReachedBy(&plain, eta);
+    } else {
+      lambda = plain.multipliers();
+    }
+    const TreeMultipliers best = ClimbMultipliers(
+        proof, lambda,
+        {std::sqrt(reached.value) * (1 - kMostFamilyLoss / 2), kFamilyTolerance / 8, kFamilyClimb});
+    lambda = best.lambda;
+    proven.push_back(best.proven * best.proven);
+    loss = std::max(loss, reached.value / proven.back() - 1);
+  }
+  for (int64_t most = kFewestTopChildren; loss > kMostFamilyLoss && most <= kMostTopChildren;
+       most *= 2) {
+    std::optional<CellTree> tree = CutTree(attribute, most);
+    if (!tree) continue;
+    auto shared = std::make_shared<const CellTree>(std::move(*tree));
+    auto solver = std::make_shared<TreeSolver>(attribute, shared, problem.goal, problem.stop);
+    solver->StartFrom(lambda);
+    double now = 0;
+    for (size_t k = 0; k < proven.size(); ++k) {
+      now = std::max(now, ReachedBy(solver.get(), kEtas[k]).value / proven[k] - 1);
+    }
+    if (now < loss) {
+      loss = now;
+      type->tree = std::move(shared);
+      type->tree_solver = std::move(solver);
+    }
+  }
+}
+
 }  // namespace
+
+double BasisType::MostTradeOff() const {
+  if (tree_solver == nullptr) return kMostTradeOff;
+  return kMostTradeOff + PortableLog(std::max(1.0, tree_solver->height()));
+}
 
 int BasisType::search_steps() const {
   if (is_large()) return kLargeTypeSteps;
@@ -74,7 +161,7 @@ int BasisType::final_steps() const {
 }
 
 Strategy BasisType::Solve(double at, double tolerance, int max_steps, bool with_gram) const {
-  if (tree_solver != nullptr) return tree_solver->Solve(at, tolerance, max_steps);
+  if (tree_solver != nullptr) return tree_solver->Solve(at, tolerance, max_steps, with_gram);
   return ToldApart(*attribute, [&] {
     return answer_weight.size() == 0 ? solver->Solve(at, tolerance, max_steps, with_gram)
                                      : solver->SolveWeighed(at, tolerance, max_steps, with_gram);
@@ -132,6 +219,14 @@ std::vector<BasisType> GroupTypes(const BasisProblem& problem) {
     }
     if (problem.goal == StrategyGoal::kMax) type.trade_off = kFirstMaxTradeOff;
     if (type.tree != nullptr && type.tree->kind == CellTree::Kind::kGroups) {
+      ChooseTree(problem, &type);
+      types.push_back(std::move(type));
+      continue;
+    }
+    // Few blocks of nested groups: the same X as StrategySolver's, in linear time.
+    if (type.tree != nullptr && problem.goal == StrategyGoal::kMean &&
+        problem.kind == BasisKind::kOblique && attribute.strategy.num_rows == 0 &&
+        GroupTree(attribute)) {
       type.tree_solver =
           std::make_shared<TreeSolver>(attribute, type.tree, problem.goal, problem.stop);
       types.push_back(std::move(type));
@@ -203,8 +298,11 @@ std::optional<ResidualBasis> RoundedTo(int scale_bits, const BasisType& type) {
   if (type.fixed != nullptr) return *type.fixed;
   const auto rounded = [&] {
     if (type.tree_solver != nullptr) {
-      return BasisFromTree(*type.attribute,
-                           RoundTree(type.tree, type.on_tree, type.shares, scale_bits));
+      return BasisFromTree(
+          *type.attribute,
+          type.factor.size() > 0
+              ? RoundCut(type.tree, type.factor, type.on_tree, type.shares, scale_bits)
+              : RoundTree(type.tree, type.on_tree, type.shares, scale_bits));
     }
     if (type.tree != nullptr) {
       return BasisFromTree(*type.attribute, RoundBlocks(*type.space, type.tree, type.factor,

@@ -34,9 +34,10 @@ struct BasisType {
   std::shared_ptr<StrategySolver> solver;
   std::shared_ptr<const CellTree> tree;     // that the basis follows, if any
   std::shared_ptr<TreeSolver> tree_solver;  // in place of space and solver
-  Eigen::MatrixXd factor;   // of the user's own strategy, or the solver's in the end
-  Eigen::VectorXd on_tree;  // beside the factor, of blocks; or in its place, precisions
-  Eigen::VectorXd shares;   // beside precisions
+  Eigen::MatrixXd factor;  // of the user's own strategy, or the solver's in the end
+  Eigen::VectorXd
+      on_tree;             // beside the factor, of blocks; or precisions, beside it or in its place
+  Eigen::VectorXd shares;  // beside precisions
   std::shared_ptr<const ResidualBasis> fixed;  // in place of all of these
   bool is_convolution = false;                 // whose trade-off is searched by the loss
   double trade_off = 0;
@@ -46,6 +47,9 @@ struct BasisType {
   bool is_large() const {
     return solver != nullptr && space->rank() > kLargeAttribute && !solver->is_fast();
   }
+  // Of a tree more, where its queries say little of the total by themselves: eta and not e^u = 1 +
+  // eta h must come to what tables without the attribute ask.
+  double MostTradeOff() const;
   // Steps of a solution, while searching and at last.
   int search_steps() const;
   int final_steps() const;

@@ -36,7 +36,7 @@ constexpr int kMostMaxStep = 160;
 constexpr double kFirstSlope = 0.35;
 // An error of this size in log(c / (1 - c)) changes the loss by less than 1e-5 of it.
 constexpr double kBalanced = 0.01;
-constexpr int kSearchRounds = 8;
+constexpr int kSearchRounds = 12;
 // Classes with the same queries have bases of their own if that gains this much of the loss.
 constexpr double kWorthSplitting = 1e-4;
 // Another valley of the loss is worth going to where it gains twice what losses may be wrong by.
@@ -151,7 +151,7 @@ class Search {
       Put(type, Draft(type, strategy));
       type.on_tree = type.tree_solver != nullptr ? strategy.tree_precision : strategy.left_over;
       type.shares = strategy.tree_share;
-      if (type.tree_solver != nullptr) continue;
+      if (strategy.gram.size() == 0) continue;
       type.factor = FactorOf(type, strategy);
     }
     return Rounded();
@@ -255,7 +255,7 @@ class Search {
         }
         before[t] = Point{type.trade_off, imbalance};
         const double step = std::clamp(-imbalance / slope, -3.0, 3.0);
-        type.trade_off = std::clamp(type.trade_off + step, kLeastTradeOff, kMostTradeOff);
+        type.trade_off = std::clamp(type.trade_off + step, kLeastTradeOff, type.MostTradeOff());
       }
       if (balanced) break;
     }

@@ -47,8 +47,8 @@ Integer RecomputedSensitivity(const TreeMatrix& matrix) {
 void VerifyTree(const Attribute& attribute, const TreeMatrix& matrix) {
   std::optional<CellTree> tree;
   if (attribute.queries == QueryKind::kHierarchy && matrix.tree != nullptr) {
-    tree =
-        matrix.tree->kind == CellTree::Kind::kBlocks ? BlockTree(attribute) : GroupTree(attribute);
+    tree = TreeOfKind(attribute, matrix.tree->kind,
+                      matrix.tree->num_children(matrix.tree->num_nodes() - 1));
   }
   if (!tree || *tree != *matrix.tree) {
     Fail(ErrorKind::kRefused, "the basis of attribute '{}' does not follow its groups",

@@ -10,8 +10,9 @@
 namespace residua {
 namespace {
 
-constexpr EnumTexts<CellTree::Kind, 2> kTreeKinds = {
-    {{CellTree::Kind::kBlocks, "blocks"}, {CellTree::Kind::kGroups, "groups"}}};
+constexpr EnumTexts<CellTree::Kind, 3> kTreeKinds = {{{CellTree::Kind::kBlocks, "blocks"},
+                                                      {CellTree::Kind::kGroups, "groups"},
+                                                      {CellTree::Kind::kCut, "cut"}}};
 
 Json NodeToJson(const NodeRows& rows, int64_t num_children) {
   if (!rows.dense.empty()) {
@@ -58,6 +59,9 @@ NodeRows NodeFromJson(const Json& json, int64_t num_children) {
 
 void PutTree(const TreeMatrix& matrix, Json* json) {
   (*json)["tree"] = TextOf(kTreeKinds, matrix.tree->kind);
+  if (matrix.tree->kind == CellTree::Kind::kCut) {
+    (*json)["top"] = matrix.tree->num_children(matrix.tree->num_nodes() - 1);
+  }
   Json nodes = Json::array();
   for (int64_t node = 0; node < matrix.tree->num_nodes(); ++node) {
     nodes.push_back(
@@ -70,7 +74,10 @@ TreeMatrix TreeFromJson(const Json& json, const Attribute& attribute) {
   const auto kind = ValueOf(kTreeKinds, json.at("tree").get<std::string>());
   std::optional<CellTree> tree;
   if (kind && attribute.queries == QueryKind::kHierarchy) {
-    tree = *kind == CellTree::Kind::kBlocks ? BlockTree(attribute) : GroupTree(attribute);
+    const bool is_cut = *kind == CellTree::Kind::kCut;
+    const int64_t top = is_cut ? WholeNumber<int64_t>(json.at("top")) : 0;
+    tree = TreeOfKind(attribute, *kind, top);
+    if (is_cut && tree && tree->num_children(tree->num_nodes() - 1) != top) tree.reset();
   }
   if (!tree) {
     Fail(ErrorKind::kRefused, "the basis of attribute '{}' follows groups that it does not have",

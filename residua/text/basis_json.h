@@ -7,7 +7,7 @@ namespace residua {
 
 // A tree of a basis as plans store it: which tree of the attribute's groups, and the numbers of its
 // nodes. The tree itself follows from the groups:
-//   "tree": "blocks" or "groups",
+//   "tree": "blocks", "groups", or "cut" with "top", the number of the root's children,
 //   "nodes": [{"factor": 5}, {"factors": [..], "shares": [..]}, {"matrix": [[..], ..]}, ..]
 void PutTree(const TreeMatrix& matrix, Json* json);
 // Error{kBadInput} or Error{kRefused} unless it is one for the attribute.

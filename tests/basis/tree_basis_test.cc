@@ -68,6 +68,13 @@ MatrixXd DenseByDefinition(const TreeMatrix& matrix) {
   return dense;
 }
 
+// One of each kind in turn.
+CellTree AnyTree(const Attribute& attribute, int trial) {
+  if (trial % 3 == 0) return BlockTree(attribute);
+  const auto cut = CutTree(attribute, 2 + trial % 7);
+  return trial % 3 == 1 && cut ? *cut : *GroupTree(attribute);
+}
+
 TEST(CellTreeTest, BlocksAreTheCellsInTheSameGroups) {
   std::mt19937 random(1);
   for (int trial = 0; trial < 60; ++trial) {
@@ -141,8 +148,7 @@ TEST(TreeMatrixTest, AgreesWithTheDenseMatrix) {
   std::mt19937 random(3);
   for (int trial = 0; trial < 80; ++trial) {
     const Attribute attribute = RandomTree(3 + static_cast<int64_t>(random() % 15), random);
-    const TreeMatrix matrix =
-        RandomTreeMatrix(trial % 2 == 0 ? BlockTree(attribute) : *GroupTree(attribute), random);
+    const TreeMatrix matrix = RandomTreeMatrix(AnyTree(attribute, trial), random);
     CheckTreeMatrix(attribute, matrix);
     const MatrixXd dense = DenseByDefinition(matrix);
     ASSERT_EQ(NumRowsOf(ResidualMatrix(matrix), attribute.size), dense.rows());
@@ -182,8 +188,7 @@ TEST(TreeInverseTest, IsTheBestEstimateFromTheDenseMatrix) {
   std::mt19937 random(4);
   for (int trial = 0; trial < 80; ++trial) {
     const Attribute attribute = RandomTree(3 + static_cast<int64_t>(random() % 15), random);
-    const TreeMatrix matrix =
-        RandomTreeMatrix(trial % 2 == 0 ? BlockTree(attribute) : *GroupTree(attribute), random);
+    const TreeMatrix matrix = RandomTreeMatrix(AnyTree(attribute, trial), random);
     const int64_t n = attribute.size;
     const ResidualBasis basis = BasisFromTree(attribute, matrix);
     const StructuredInverse& tree = *basis.inverse->structured;

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "residua/basis/tree_matrix.h"
+#include "residua/model/answer_weights.h"
 #include "tests/basis/named_attribute.h"
 #include "tests/oracle/dense_mechanism.h"
 
@@ -59,6 +61,45 @@ Attribute RandomTree(int64_t size, Random& random) {
     if (count == 1 && random() % 3 == 0) parts.pop_back();
   }
   return attribute;
+}
+
+// Deep and irregular: cells first fall apart into very uneven parts, and each of these again, in up
+// to `depth` levels. Groups hold one cell, one group or all cells, and the last cell is in none.
+template <typename Random>
+Attribute DeepTree(int64_t size, int depth, Random& random) {
+  Attribute attribute = Named(size, QueryKind::kHierarchy);
+  const auto add = [&](int64_t begin, int64_t end) {
+    CellGroup group{"g" + std::to_string(attribute.groups.size()), {}};
+    for (int64_t cell = begin; cell < end; ++cell) group.cells.push_back(cell);
+    attribute.groups.push_back(std::move(group));
+  };
+  const auto split = [&](const auto& self, int64_t begin, int64_t end, int levels) -> void {
+    add(begin, end);
+    if (levels == 0 || end - begin < 2) return;
+    const auto most = static_cast<uint64_t>(std::min<int64_t>(end - begin, 12));
+    const auto count = static_cast<int64_t>(1 + random() % most);
+    for (int64_t part = 0; part < count && begin < end; ++part) {
+      // A part of what is left, more often a small one.
+      const int64_t left = end - begin;
+      const auto share = static_cast<int64_t>(random() % 64);
+      const int64_t own =
+          part + 1 == count ? left : std::max<int64_t>(1, left * share * share / 4096);
+      self(self, begin, begin + own, random() % 5 == 0 ? 0 : levels - 1);
+      begin += own;
+    }
+  };
+  split(split, 0, size - 1, depth);
+  return attribute;
+}
+
+// Weights of its levels over so many orders of magnitude.
+template <typename Random>
+void WeighLevels(double decades, Random& random, Attribute* attribute) {
+  attribute->level_weights.clear();
+  for (size_t level = 0; level < AnswersOfLevels(*attribute).size(); ++level) {
+    const double place = static_cast<double>(random() % 1000) / 1000 - 0.5;
+    attribute->level_weights.push_back(std::pow(10, decades * place));
+  }
 }
 
 // Small random numbers at every node, of each kind.

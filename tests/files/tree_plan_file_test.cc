@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "residua/select/select.h"
 #include "tests/basis/tree_examples.h"
 #include "tests/files/forged_plan.h"
@@ -30,6 +32,40 @@ TEST(TreePlanFileTest, ReadsBackIdentical) {
     EXPECT_EQ(PlanToJson(read), text);
     VerifyPlan(read.plan);
   }
+}
+
+// Of a tree whose root is left some of the groups.
+TEST(TreePlanFileTest, CutsReadBackIdenticalAndForgedOnesAreRefused) {
+  std::mt19937 random(2);
+  int num_read = 0;
+  for (int trial = 0; trial < 12; ++trial) {
+    Attribute place = DeepTree(30, 5, random);
+    place.name = "place";
+    const auto tree = CutTree(place, 6 + trial % 4);
+    if (!tree) continue;
+    ++num_read;
+    SelectRequest request{Domain({place, {.name = "sex", .size = 3}}),
+                          {{{MarginalRule::Kind::kUpTo, 2}}, {}},
+                          {},
+                          BudgetFromPcost(1)};
+    request.matrices = MatrixOfAttributes(Select(request));
+    request.matrices.front() = RandomTreeMatrix(*tree, random);
+    const PlanFile file{Select(request), {}};
+    const std::string text = PlanToJson(file);
+    EXPECT_EQ(Json::parse(text)["bases"][0]["tree"], "cut");
+    const PlanFile read = PlanFromJson(text, "plan.json");
+    EXPECT_EQ(read.plan, file.plan);
+    EXPECT_EQ(PlanToJson(read), text);
+    VerifyPlan(read.plan);
+    for (const int64_t top : {int64_t{-1}, int64_t{0}, int64_t{2}, int64_t{29}}) {
+      EXPECT_NE(KindOfForged(file, [&](Json& json) { json["bases"][0]["top"] = top; }),
+                std::nullopt);
+    }
+    EXPECT_NE(KindOfForged(file, [](Json& json) { json["bases"][0].erase("top"); }), std::nullopt);
+    EXPECT_NE(KindOfForged(file, [](Json& json) { json["bases"][0]["tree"] = "groups"; }),
+              std::nullopt);
+  }
+  EXPECT_GT(num_read, 5);
 }
 
 // Larger numbers at any one node cost more than the plan states; other shapes are not the tree of
