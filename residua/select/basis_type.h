@@ -35,8 +35,8 @@ struct BasisType {
   std::shared_ptr<const CellTree> tree;     // that the basis follows, if any
   std::shared_ptr<TreeSolver> tree_solver;  // in place of space and solver
   Eigen::MatrixXd factor;  // of the user's own strategy, or the solver's in the end
-  Eigen::VectorXd
-      on_tree;             // beside the factor, of blocks; or precisions, beside it or in its place
+  // Of blocks what is left over, beside the factor; else precisions, beside it or in its place.
+  Eigen::VectorXd on_tree;
   Eigen::VectorXd shares;  // beside precisions
   std::shared_ptr<const ResidualBasis> fixed;  // in place of all of these
   bool is_convolution = false;                 // whose trade-off is searched by the loss
