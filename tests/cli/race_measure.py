@@ -60,7 +60,8 @@ def count_measured(processes):
     measured = 0
     for process in processes:
         said, complained = process.communicate()
-        assert process.returncode in (0, 2), complained
+        # A release that is done leaves a plan that does not say where the data is, which is bad input for a late start.
+        assert process.returncode in (0, 2) or "the plan names no data" in complained, complained
         measured += process.returncode == 0 and not json.loads(said).get("already_measured", False)
     return measured
 
