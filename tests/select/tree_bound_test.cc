@@ -67,7 +67,9 @@ TEST(TreeBoundTest, SplitsOfTreesAreTheDenseOnesAndNeverAboveTheOptimum) {
     EXPECT_NEAR(sparse.height / dense.height, 1, 1e-9) << trial;
     // A direction that is not determined well is given up, or states how well it is. With one left,
     // the two choose different ones.
-    if (sparse.num_active == 2 && dense.num_active == 2) {
+    // Cells of next to no weight drown in the rounding of the dense one's eigenvalues.
+    const bool is_resolved = lambda.minCoeff() > 1e-4 * lambda.maxCoeff();
+    if (is_resolved && sparse.num_active == 2 && dense.num_active == 2) {
       ++num_compared;
       const double margin = sparse.margin + dense.margin;
       EXPECT_NEAR(sparse.rest, dense.rest, (1e-6 + margin) * (1 + dense.rest)) << trial;
