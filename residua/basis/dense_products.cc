@@ -78,12 +78,10 @@ void AddSquareOfRows(const MatrixXd& a, double factor, RowMajorMatrix* sum) {
   sum->selfadjointView<Eigen::Lower>().rankUpdate(a, factor);
 }
 
-void MultiplyFromLeft(const MatrixXd& a, const Eigen::Map<const RowMajorMatrix>& values,
-                      Eigen::Map<RowMajorMatrix> product) {
+void MultiplyFromLeft(const MatrixXd& a, const RowMajorValues& values, RowMajorOutput product) {
   product.noalias() = a * values;
 }
-void MultiplyByTransposed(const Eigen::Map<const RowMajorMatrix>& values, const MatrixXd& b,
-                          Eigen::Map<RowMajorMatrix> product) {
+void MultiplyByTransposed(const RowMajorValues& values, const MatrixXd& b, RowMajorOutput product) {
   product.noalias() = values * b.transpose();
 }
 

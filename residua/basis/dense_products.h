@@ -5,6 +5,8 @@
 namespace residua {
 
 using RowMajorMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using RowMajorValues = Eigen::Map<const RowMajorMatrix>;
+using RowMajorOutput = Eigen::Map<RowMajorMatrix>;
 
 // The dense products that several files need, compiled once: Eigen takes a second to compile each
 // product of an expression. Large products are shared among the caller's threads, in blocks that do
@@ -25,10 +27,10 @@ Eigen::MatrixXd LowerSquareOfColumns(const Eigen::MatrixXd& a);  // a^T a, its l
 void AddSquareOfRows(const Eigen::MatrixXd& a, double factor, RowMajorMatrix* sum);
 
 // Values that stand row by row, as those of tables do, on one thread. No two arguments overlap.
-void MultiplyFromLeft(const Eigen::MatrixXd& a, const Eigen::Map<const RowMajorMatrix>& values,
-                      Eigen::Map<RowMajorMatrix> product);  // a values
-void MultiplyByTransposed(const Eigen::Map<const RowMajorMatrix>& values, const Eigen::MatrixXd& b,
-                          Eigen::Map<RowMajorMatrix> product);  // values b^T
+void MultiplyFromLeft(const Eigen::MatrixXd& a, const RowMajorValues& values,
+                      RowMajorOutput product);  // a values
+void MultiplyByTransposed(const RowMajorValues& values, const Eigen::MatrixXd& b,
+                          RowMajorOutput product);  // values b^T
 
 // Of upper triangular matrices; what is below their diagonals is zero, or not read.
 Eigen::MatrixXd InverseOfUpper(const Eigen::MatrixXd& upper);

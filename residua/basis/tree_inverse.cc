@@ -226,8 +226,8 @@ void TreeInverse::Apply(int64_t outer, int64_t inner, const double* rows, const 
       const double* measured = rows + (o * num_rows() + row_begin_[static_cast<size_t>(k)]) * inner;
       if (node.root.size() == 0) {
         of_children.resize(count, inner);
-        MultiplyFromLeft(node.residual, {measured, count - 1, inner},
-                         {of_children.data(), count, inner});
+        MultiplyFromLeft(node.residual, RowMajorValues(measured, count - 1, inner),
+                         RowMajorOutput(of_children.data(), count, inner));
         for (int64_t c = 0; c < count; ++c) {
           double* out = values_of(children[c]);
           for (int64_t i = 0; i < inner; ++i) {

@@ -194,15 +194,15 @@ void JointCovariance::ApplyProducts(const AttributeSet& set, double variance,
     } else if (along.structured != nullptr) {
       along.structured->ApplyProduct(view.outer, view.inner, values);
     } else if (view.inner == 1) {
-      const RowMajorMatrix rows = Eigen::Map<const RowMajorMatrix>(values, view.outer, view.size);
-      MultiplyByTransposed({rows.data(), view.outer, view.size}, along.product,
-                           {values, view.outer, view.size});
+      const RowMajorMatrix rows = RowMajorValues(values, view.outer, view.size);
+      MultiplyByTransposed(RowMajorValues(rows.data(), view.outer, view.size), along.product,
+                           RowMajorOutput(values, view.outer, view.size));
     } else {
       for (int64_t o = 0; o < view.outer; ++o) {
         double* first = values + o * view.size * view.inner;
-        const RowMajorMatrix slab = Eigen::Map<const RowMajorMatrix>(first, view.size, view.inner);
-        MultiplyFromLeft(along.product, {slab.data(), view.size, view.inner},
-                         {first, view.size, view.inner});
+        const RowMajorMatrix slab = RowMajorValues(first, view.size, view.inner);
+        MultiplyFromLeft(along.product, RowMajorValues(slab.data(), view.size, view.inner),
+                         RowMajorOutput(first, view.size, view.inner));
       }
     }
   }

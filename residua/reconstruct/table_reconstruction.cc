@@ -164,8 +164,8 @@ class Reconstruction {
       ForEach(is_parallel_, (view.outer + stripe - 1) / stripe, [&](int64_t part) {
         const int64_t begin = part * stripe;
         const int64_t count = std::min(stripe, view.outer - begin);
-        Eigen::Map<RowMajorMatrix> out(result + begin * size, count, size);
-        MultiplyByTransposed({residual + begin * num_rows, count, num_rows},
+        RowMajorOutput out(result + begin * size, count, size);
+        MultiplyByTransposed(RowMajorValues(residual + begin * num_rows, count, num_rows),
                              basis.inverse->residual, out);
         out += Eigen::Map<const Eigen::VectorXd>(constant + begin, count) *
                basis.inverse->constant.transpose();
@@ -173,9 +173,10 @@ class Reconstruction {
       return;
     }
     ForEach(is_parallel_, view.outer, [&](int64_t o) {
-      Eigen::Map<RowMajorMatrix> out(result + o * size * view.inner, size, view.inner);
+      RowMajorOutput out(result + o * size * view.inner, size, view.inner);
       MultiplyFromLeft(basis.inverse->residual,
-                       {residual + o * num_rows * view.inner, num_rows, view.inner}, out);
+                       RowMajorValues(residual + o * num_rows * view.inner, num_rows, view.inner),
+                       out);
       out += basis.inverse->constant *
              Eigen::Map<const Eigen::RowVectorXd>(constant + o * view.inner, view.inner);
     });
