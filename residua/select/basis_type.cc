@@ -27,10 +27,13 @@ constexpr int kLargeTypeSteps = 20;
 constexpr int kTreeSearchSteps = 200;
 constexpr int kTreeFinalSteps = 1500;
 // Where what a tree of groups loses by its family is more than this, groups are left to its root,
-// twice as many children each time, up to where a basis takes ten seconds.
+// twice as many children each time. Bases of thousands of children take tens of seconds: they must
+// be worth more.
 constexpr double kMostFamilyLoss = 2e-3;
+constexpr double kMostLossOfManyChildren = 5e-3;
 constexpr int64_t kFewestTopChildren = 125;
-constexpr int64_t kMostTopChildren = 1000;
+constexpr int64_t kManyTopChildren = 1000;
+constexpr int64_t kMostTopChildren = 4000;
 // Strategies and multipliers need not be at their fixed points to tell.
 constexpr double kFamilyTolerance = 2e-4;
 constexpr int kFamilyIterations = 100;
@@ -124,8 +127,8 @@ void ChooseTree(const BasisProblem& problem, BasisType* type) {
     proven.push_back(best.proven * best.proven);
     loss = std::max(loss, reached.value / proven.back() - 1);
   }
-  for (int64_t most = kFewestTopChildren; loss > kMostFamilyLoss && most <= kMostTopChildren;
-       most *= 2) {
+  for (int64_t most = kFewestTopChildren; most <= kMostTopChildren; most *= 2) {
+    if (loss <= (most > kManyTopChildren ? kMostLossOfManyChildren : kMostFamilyLoss)) break;
     std::optional<CellTree> tree = CutTree(attribute, most);
     if (!tree) continue;
     auto shared = std::make_shared<const CellTree>(std::move(*tree));
