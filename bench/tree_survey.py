@@ -4,8 +4,8 @@
 
 Four shapes of trees, each at most 3, 6 and 12 groups deep, with weights of levels over four and six orders of magnitude:
 the parts of a group have very different sizes, and one in five is not divided further. Groups may hold one cell or one
-group. The last two trees are the worst ones of an earlier survey. Each takes the next seed; a seed gives the same tree
-everywhere. Processor seconds are those of `residua plan`, spec file and bound included.
+group. Each takes the next seed, and a seed gives the same tree everywhere. The last two trees are the worst ones of an
+earlier survey, with its seeds. Processor seconds are those of `residua plan`, spec file and bound included.
 """
 
 import argparse
