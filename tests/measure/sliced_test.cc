@@ -123,9 +123,11 @@ EncodedTable SkewedRows(const Domain& domain, int64_t num_rows, Skew skew,
   return EncodedTable(domain, std::move(columns));
 }
 
-// With vectors of each width that this processor has.
-void ExpectNaiveWithEachWidth(const Domain& domain, const SlicePlan& plan,
-                              const EncodedTable& rows) {
+// Visits the counters of the plan's tables, counted with vectors of each width that this processor
+// has.
+template <typename Visit>
+void ForEachWidth(const Domain& domain, const SlicePlan& plan, const EncodedTable& rows,
+                  const Visit& visit) {
   RowMemory packed_memory;
   RowMemory sorted_memory;
   const PackedRows packed(rows, 0, rows.num_rows(), plan.row_digits(), &packed_memory);
@@ -135,6 +137,13 @@ void ExpectNaiveWithEachWidth(const Domain& domain, const SlicePlan& plan,
     std::vector<uint32_t*> first_cells;
     for (auto& of_table : counters) first_cells.push_back(of_table.data());
     CountSlices<uint32_t>(plan, sorted, 0, plan.num_values(), first_cells, width);
+    visit(counters, width);
+  }
+}
+
+void ExpectNaiveWithEachWidth(const Domain& domain, const SlicePlan& plan,
+                              const EncodedTable& rows) {
+  ForEachWidth(domain, plan, rows, [&](const auto& counters, VectorWidth width) {
     for (size_t t = 0; t < counters.size(); ++t) {
       const std::vector<int64_t> expected = oracle::NaiveMarginal(rows, domain, plan.tables()[t]);
       ASSERT_TRUE(
@@ -142,7 +151,7 @@ void ExpectNaiveWithEachWidth(const Domain& domain, const SlicePlan& plan,
           << SetName(domain, plan.tables()[t]) << " of " << rows.num_rows() << " rows, width "
           << static_cast<int>(width);
     }
-  }
+  });
 }
 
 TEST(SlicePlan, CountsSkewedRowsWithVectorsOfEachWidth) {
@@ -176,15 +185,7 @@ TEST(SlicePlan, NoLaneWraps) {
   for (const size_t num_rows : {1u, 126u, 127u, 128u, 129u, 253u, 254u, 255u, 256u, 257u, 381u,
                                 382u, 65534u, 65535u, 65536u, 65537u, 131070u, 131071u, 200'000u}) {
     const EncodedTable rows = EqualRows(domain, num_rows, 1);
-    RowMemory packed_memory;
-    RowMemory sorted_memory;
-    const PackedRows packed(rows, 0, rows.num_rows(), plan.row_digits(), &packed_memory);
-    const SortedRows sorted(packed, plan, &sorted_memory);
-    for (const VectorWidth width : WidthsOfThisProcessor()) {
-      std::vector<std::vector<uint32_t>> counters = ZerosFor<uint32_t>(domain, plan);
-      std::vector<uint32_t*> first_cells;
-      for (auto& of_table : counters) first_cells.push_back(of_table.data());
-      CountSlices<uint32_t>(plan, sorted, 0, plan.num_values(), first_cells, width);
+    ForEachWidth(domain, plan, rows, [&](auto& counters, VectorWidth) {
       for (size_t t = 0; t < counters.size(); ++t) {
         size_t cell = 0;
         for (const int i : plan.tables()[t]) cell = cell * static_cast<size_t>(domain[i].size) + 1;
@@ -192,7 +193,7 @@ TEST(SlicePlan, NoLaneWraps) {
         counters[t][cell] = 0;
         EXPECT_EQ(std::count(counters[t].begin(), counters[t].end(), 0u), std::ssize(counters[t]));
       }
-    }
+    });
   }
 }
 

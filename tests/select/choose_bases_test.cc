@@ -15,6 +15,7 @@
 #include "tests/oracle/dense_mechanism.h"
 #include "tests/oracle/optimal_mechanism.h"
 #include "tests/oracle/random_workload.h"
+#include "tests/select/dense_comparison.h"
 #include "tests/select/every_cell.h"
 
 namespace residua {
@@ -80,34 +81,11 @@ TEST(ChooseBasesTest, CostsAndCovariancesAgreeWithDenseMatrices) {
         const Eigen::MatrixXd cost = oracle::PrivacyCostMatrix(plan);
         EXPECT_LE(cost.diagonal().maxCoeff(), plan.pcost.get_d() * (1 + 1e-9));
         EXPECT_NEAR(plan.pcost.get_d(), 1, 1e-8);
-        double total = 0;
-        double answers = 0;
-        double largest = 0;
-        for (const AttributeSet& set : oracle::AllMarginals(plan)) {
-          const Eigen::MatrixXd covariance = oracle::MarginalCovariance(plan, set);
-          total += covariance.trace();
-          answers += static_cast<double>(covariance.rows());
-          largest = std::max(largest, covariance.diagonal().maxCoeff());
-          for (int trial = 0; trial < 3; ++trial) {
-            std::vector<int64_t> a;
-            std::vector<int64_t> b;
-            int64_t row = 0;
-            int64_t column = 0;
-            for (const int i : set) {
-              const int64_t m = NumAnswers(domain[i]);
-              a.push_back(static_cast<int64_t>(random()) % m);
-              b.push_back(static_cast<int64_t>(random()) % m);
-              row = row * m + a.back();
-              column = column * m + b.back();
-            }
-            EXPECT_NEAR(AnswerCovariance(plan, set, a, b), covariance(row, column),
-                        1e-7 * covariance.diagonal().maxCoeff());
-          }
-        }
+        const DenseErrors dense = ExpectDenseCovariances(plan, 3, random);
         const PlanSummary summary = Summarize(plan, PredictErrors(plan));
-        EXPECT_EQ(summary.num_answers, answers);
-        EXPECT_NEAR(summary.rmse / std::sqrt(total / answers), 1, 1e-8);
-        EXPECT_NEAR(summary.max_variance / largest, 1, 1e-8);
+        EXPECT_EQ(summary.num_answers, dense.num_answers);
+        EXPECT_NEAR(summary.rmse / std::sqrt(dense.total_variance / dense.num_answers), 1, 1e-8);
+        EXPECT_NEAR(summary.max_variance / dense.max_variance, 1, 1e-8);
       }
     }
   }

@@ -14,6 +14,7 @@
 #include "residua/text/domain_text.h"
 #include "tests/basis/named_attribute.h"
 #include "tests/oracle/dense_mechanism.h"
+#include "tests/select/dense_comparison.h"
 
 namespace residua {
 namespace {
@@ -53,40 +54,10 @@ TEST(ConvolutionPlanTest, CostsAndCovariancesAgreeWithDenseMatrices) {
       // Columns of a basis have one norm but for rounding.
       EXPECT_NEAR(oracle::PrivacyCostMatrix(plan).diagonal().maxCoeff(), 1, 1e-3);
       EXPECT_LE(oracle::PrivacyCostMatrix(plan).diagonal().maxCoeff(), 1 + 1e-9);
-      double largest = 0;
-      for (const AttributeSet& set : oracle::AllMarginals(plan)) {
-        const Eigen::MatrixXd covariance = oracle::MarginalCovariance(plan, set);
-        largest = std::max(largest, covariance.diagonal().maxCoeff());
-        for (int pair = 0; pair < 8; ++pair) {
-          std::vector<int64_t> a;
-          std::vector<int64_t> b;
-          int64_t row = 0;
-          int64_t column = 0;
-          for (const int i : set) {
-            const int64_t m = NumAnswers(plan.domain[i]);
-            a.push_back(static_cast<int64_t>(random()) % m);
-            b.push_back(static_cast<int64_t>(random()) % m);
-            row = row * m + a.back();
-            column = column * m + b.back();
-          }
-          EXPECT_NEAR(AnswerCovariance(plan, set, a, b), covariance(row, column),
-                      1e-7 * covariance.diagonal().maxCoeff());
-        }
-      }
+      const double largest = ExpectDenseCovariances(plan, 8, random).max_variance;
       EXPECT_NEAR(Summarize(plan, PredictErrors(plan)).max_variance / largest, 1, 1e-7);
       EXPECT_LE(CertifyPlan(plan)->lower_bound, plan.loss);
-      // Replaced rows: no pair of cells costs more than the plan says.
-      request.protection.neighbours = Protection::Neighbours::kReplaceOne;
-      const Plan replaced = Select(request);
-      VerifyPlan(replaced);
-      const Eigen::MatrixXd cost = oracle::PrivacyCostMatrix(replaced);
-      const double total = 1 / NoiseVariance(replaced, {}).get_d();
-      for (Eigen::Index u = 0; u < cost.rows(); ++u) {
-        for (Eigen::Index v = 0; v < u; ++v) {
-          const double pair = cost(u, u) + cost(v, v) - 2 * cost(u, v);
-          EXPECT_LE(pair, replaced.pcost.get_d() + 1e-9 * total);
-        }
-      }
+      ExpectReplacedRowsCostAtMost(request);
     }
   }
 }

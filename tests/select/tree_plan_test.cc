@@ -13,6 +13,7 @@
 #include "residua/text/domain_text.h"
 #include "tests/basis/tree_examples.h"
 #include "tests/oracle/dense_mechanism.h"
+#include "tests/select/dense_comparison.h"
 
 namespace residua {
 namespace {
@@ -66,39 +67,9 @@ TEST(TreePlanTest, CostsAndCovariancesAgreeWithDenseMatrices) {
     const Plan plan = Select(request);
     VerifyPlan(plan);
     EXPECT_NEAR(oracle::PrivacyCostMatrix(plan).diagonal().maxCoeff(), 1, 1e-6);
-    double largest = 0;
-    for (const AttributeSet& set : oracle::AllMarginals(plan)) {
-      const Eigen::MatrixXd covariance = oracle::MarginalCovariance(plan, set);
-      largest = std::max(largest, covariance.diagonal().maxCoeff());
-      for (int pair = 0; pair < 5; ++pair) {
-        std::vector<int64_t> a;
-        std::vector<int64_t> b;
-        int64_t row = 0;
-        int64_t column = 0;
-        for (const int i : set) {
-          const int64_t m = NumAnswers(plan.domain[i]);
-          a.push_back(static_cast<int64_t>(random()) % m);
-          b.push_back(static_cast<int64_t>(random()) % m);
-          row = row * m + a.back();
-          column = column * m + b.back();
-        }
-        EXPECT_NEAR(AnswerCovariance(plan, set, a, b), covariance(row, column),
-                    1e-7 * covariance.diagonal().maxCoeff());
-      }
-    }
+    const double largest = ExpectDenseCovariances(plan, 5, random).max_variance;
     EXPECT_NEAR(Summarize(plan, PredictErrors(plan)).max_variance / largest, 1, 1e-7);
-    // Replaced rows: no pair of cells costs more than the plan says.
-    request.protection.neighbours = Protection::Neighbours::kReplaceOne;
-    const Plan replaced = Select(request);
-    VerifyPlan(replaced);
-    const Eigen::MatrixXd cost = oracle::PrivacyCostMatrix(replaced);
-    const double total = 1 / NoiseVariance(replaced, {}).get_d();
-    for (Eigen::Index u = 0; u < cost.rows(); ++u) {
-      for (Eigen::Index v = 0; v < u; ++v) {
-        const double pair = cost(u, u) + cost(v, v) - 2 * cost(u, v);
-        EXPECT_LE(pair, replaced.pcost.get_d() + 1e-9 * total);
-      }
-    }
+    ExpectReplacedRowsCostAtMost(request);
   }
 }
 
