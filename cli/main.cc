@@ -71,7 +71,8 @@ int main(int argc, char** argv) {
   } catch (const residua::Error& error) {
     // The thread that stopped this work ends the program, and has said why.
     while (residua::cli::IsInterrupted()) pause();
-    return Report(residua::cli::Worded(error),
+    const bool is_release = app.got_subcommand("release");
+    return Report(is_release ? residua::cli::WordedForRelease(error) : residua::cli::Worded(error),
                   error.kind() == residua::ErrorKind::kRefused ? kExitRefused : kExitBadInput);
   } catch (const std::exception& error) {
     return Report(residua::MessageOf(error), kExitBadInput);

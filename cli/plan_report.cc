@@ -271,7 +271,8 @@ void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors,
   const PlanSummary summary = Summarize(plan, errors);
   fmt::print("{} of {}, {}, from {} ({:.3g} s)\n\n", CountedText(summary.num_marginals, "table"),
              CountedText(plan.domain.size(), "attribute"),
-             CountedText(summary.num_answers, "answer"),
+             HasMeans(plan.domain) ? CountText(summary.num_answers) + " counts and sums"
+                                   : CountedText(summary.num_answers, "answer"),
              CountedText(summary.num_mechanisms, "base mechanism"), seconds);
   fmt::print("privacy    {}; {}\n", GuaranteeInWords(guarantee), ChangeInWords(plan.protection));
   fmt::print("           privacy cost {}; a suspicion of 50 % can grow to at most {}\n",

@@ -41,6 +41,14 @@ std::string CommandWords(const Phrase& phrase) {
 
 std::string Worded(const Error& error) { return error.Message(CommandWords); }
 
+std::string WordedForRelease(const Error& error) {
+  return error.Message([](const Phrase& phrase) {
+    return phrase.kind == Phrase::Kind::kMeasureAgain
+               ? "residua release SPEC --after OLD_FOLDER -o NEW_FOLDER"
+               : CommandWords(phrase);
+  });
+}
+
 std::string Worded(const ReleaseWarning& warning) {
   return WordsInText(WarningWords(warning), CommandWords);
 }
