@@ -35,6 +35,12 @@ std::vector<Error> Obstacles(const Plan& plan, const std::string& name, const Da
   if (obstacles.empty()) {
     try_to([&] { MeasurablePlan(VerifiedPlan(plan), report.num_rows_read, {}); });
   }
+  if (obstacles.empty()) {
+    try_to([&] {
+      CheckMeasuringFits(plan);
+      CheckTablesFit(plan);
+    });
+  }
   return obstacles;
 }
 

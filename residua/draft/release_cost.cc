@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
+#include "residua/base/error.h"
 #include "residua/base/threads.h"
 #include "residua/measure/counted_rows.h"
 #include "residua/measure/counting_plan.h"
@@ -41,6 +43,49 @@ bool IsOfIdentityAttributes(const Plan& plan, const std::vector<int>& orbit) {
                      [&](int c) { return plan.bases[static_cast<size_t>(c)].is_identity(); });
 }
 
+double LargestCells(const Domain& domain, const std::vector<AttributeSet>& sets) {
+  double largest = 0;
+  for (const AttributeSet& set : sets) {
+    largest = std::max(largest, static_cast<double>(NumCellsInMemory(domain, set)));
+  }
+  return largest;
+}
+
+void AddTables(const Plan& plan, ReleaseSize* size) {
+  for (const TableErrors& table : PredictErrors(plan)) {
+    const bool in_slabs =
+        table.num_answers > kMostWholeAnswers && IsOfIdentityAttributes(plan, table.orbit);
+    const double whole = in_slabs ? kMostWholeAnswers : table.num_answers;
+    if (IsOfIdentityAttributes(plan, table.orbit)) {
+      size->largest_answers = std::max(size->largest_answers, whole);
+    } else {
+      double num_values = 1;  // of all subsets
+      for (const int c : table.orbit) {
+        const ResidualBasis& basis = plan.bases[static_cast<size_t>(c)];
+        num_values *= 1 + static_cast<double>(NumRowsOf(basis.matrix, basis.size));
+      }
+      size->swept_bytes = std::max(size->swept_bytes,
+                                   kBytesPerSweptAnswer * whole + kBytesPerSweptValue * num_values);
+    }
+    size->num_answers += table.num_tables * table.num_answers;
+  }
+}
+
+double TableBytes(const ReleaseSize& size) {
+  return std::max(kBytesPerAnswer * size.largest_answers, size.swept_bytes);
+}
+
+void CheckFits(std::string_view work, double bytes, int64_t machine_bytes) {
+  constexpr double kUncertainty = 2;
+  constexpr double kGigabyte = 1e9;
+  const auto available = static_cast<double>(machine_bytes);
+  if (bytes <= kUncertainty * available) return;
+  Fail(ErrorKind::kTooLarge,
+       "{} takes about {:.1f} GB of memory, and this machine has {:.1f} GB; leave out the largest "
+       "tables, make their cells coarser, or use a larger machine",
+       work, bytes / kGigabyte, available / kGigabyte);
+}
+
 }  // namespace
 
 ReleaseSize SizeOfRelease(const Plan& plan, double num_rows, double num_identifiers) {
@@ -55,10 +100,9 @@ ReleaseSize SizeOfRelease(const Plan& plan, double num_rows, double num_identifi
       size.bytes_per_row += static_cast<double>(CodeBytes(attribute));
     }
   }
+  size.largest_cells = LargestCells(plan.domain, split.whole);
   for (const AttributeSet& set : split.whole) {
-    const auto cells = static_cast<double>(NumCellsInMemory(plan.domain, set));
-    size.largest_cells = std::max(size.largest_cells, cells);
-    size.num_cells += cells;
+    size.num_cells += static_cast<double>(NumCellsInMemory(plan.domain, set));
   }
   double count_bytes = 0;
   double work_bytes = 0;
@@ -73,23 +117,7 @@ ReleaseSize SizeOfRelease(const Plan& plan, double num_rows, double num_identifi
     size.slab_cells += static_cast<double>(cut.num_cells());
   }
   size.slab_bytes = count_bytes + work_bytes;
-  for (const TableErrors& table : PredictErrors(plan)) {
-    const bool in_slabs =
-        table.num_answers > kMostWholeAnswers && IsOfIdentityAttributes(plan, table.orbit);
-    const double whole = in_slabs ? kMostWholeAnswers : table.num_answers;
-    if (IsOfIdentityAttributes(plan, table.orbit)) {
-      size.largest_answers = std::max(size.largest_answers, whole);
-    } else {
-      double num_values = 1;  // of all subsets
-      for (const int c : table.orbit) {
-        const ResidualBasis& basis = plan.bases[static_cast<size_t>(c)];
-        num_values *= 1 + static_cast<double>(NumRowsOf(basis.matrix, basis.size));
-      }
-      size.swept_bytes = std::max(size.swept_bytes,
-                                  kBytesPerSweptAnswer * whole + kBytesPerSweptValue * num_values);
-    }
-    size.num_answers += table.num_tables * table.num_answers;
-  }
+  AddTables(plan, &size);
   const std::vector<CountedTable> counted = PlanCounting(plan.domain, split.whole, 1000000);
   size.num_counted = static_cast<double>(AdditionsPerRow(plan.domain, counted)) +
                      static_cast<double>(split.in_slabs.size());
@@ -114,8 +142,19 @@ double PredictMemoryBytes(const ReleaseSize& size) {
   const double measuring = std::max(kBytesPerCell * size.largest_cells,
                                     std::min(kMostBytesBuffered, kBytesPerCell * size.num_cells));
   return kBytesAtStart + rows + size.sorting_bytes +
-         std::max({size.slab_bytes + measuring, kBytesPerAnswer * size.largest_answers,
-                   size.swept_bytes});
+         std::max(size.slab_bytes + measuring, TableBytes(size));
+}
+
+void CheckMeasuringFits(const Plan& plan, int64_t machine_bytes) {
+  const SplitSets split = SplitBySize(plan.domain, MeasuredSets(plan), CountingOptions());
+  CheckFits("measuring this plan", kBytesPerCell * LargestCells(plan.domain, split.whole),
+            machine_bytes);
+}
+
+void CheckTablesFit(const Plan& plan, int64_t machine_bytes) {
+  ReleaseSize size;
+  AddTables(plan, &size);
+  CheckFits("making the tables of this plan", TableBytes(size), machine_bytes);
 }
 
 }  // namespace residua

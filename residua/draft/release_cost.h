@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+
+#include "residua/base/memory.h"
 #include "residua/select/plan.h"
 
 namespace residua {
@@ -26,5 +29,10 @@ ReleaseSize SizeOfRelease(const Plan& plan, double num_rows, double num_identifi
 // Seconds of work on one processor of 2020 are shared by `num_threads`.
 double PredictSeconds(const ReleaseSize& size, int num_threads);
 double PredictMemoryBytes(const ReleaseSize& size);
+
+// Error{kTooLarge} before anything is spent, if the plan takes more than twice the memory of the
+// machine, whatever the rows: what is predicted is right within a factor of two or so.
+void CheckMeasuringFits(const Plan& plan, int64_t machine_bytes = MemoryOfMachine());
+void CheckTablesFit(const Plan& plan, int64_t machine_bytes = MemoryOfMachine());
 
 }  // namespace residua

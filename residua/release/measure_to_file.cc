@@ -7,6 +7,7 @@
 #include "residua/base/stop.h"
 #include "residua/data/database_url.h"
 #include "residua/data/mass_drop.h"
+#include "residua/draft/release_cost.h"
 #include "residua/files/file.h"
 #include "residua/files/measurement_file.h"
 #include "residua/noise/secure_bits.h"
@@ -149,6 +150,7 @@ void CheckPlan(const MeasureRequest& request) {
   AtPlace(request.plan_name, [&] {
     CheckDomainIsPublic(request.plan.plan.domain);
     CheckNoiseIsMeasurable(request.plan.plan);
+    CheckMeasuringFits(request.plan.plan);
   });
 }
 

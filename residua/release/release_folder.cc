@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "residua/base/error.h"
+#include "residua/draft/release_cost.h"
 #include "residua/files/file.h"
 #include "residua/files/measurement_file.h"
 #include "residua/release/combine.h"
@@ -278,6 +279,7 @@ ReleaseOutcome MakeRelease(const ReleaseRequest& request) {
   measure.resume = fs::exists(folder.plan) || fs::exists(folder.measurements);
   CheckEarlier(request, measure.places);
   const MeasureForecast forecast = CheckMeasuring(measure);
+  if (forecast.spends) AtPlace(request.spec_name, [&] { CheckTablesFit(plan.plan); });
   if (forecast.spends && request.confirm &&
       !request.confirm(Forecast(plan.plan, measure.places, forecast, spec.public_rows))) {
     Fail(ErrorKind::kRefused, "nothing was spent, nothing was written");

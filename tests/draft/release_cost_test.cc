@@ -106,5 +106,30 @@ TEST(ReleaseCost, GrowsWithEachSize) {
   doubles(&ReleaseSize::swept_bytes, false, true);
 }
 
+// What no machine of this size can do is refused before anything is spent, with some doubt left for
+// the prediction.
+TEST(ReleaseCost, RefusesWhatTheMachineCannotHold) {
+  constexpr int64_t kMachine = int64_t{24} << 30;
+  const auto plan = [](const char* domain) {
+    return Select({ParseDomain(domain), {ParseMarginalRules("3"), {}}, {}, BudgetFromRho(1)});
+  };
+  EXPECT_NO_THROW(CheckMeasuringFits(plan("1000*3"), kMachine)) << "in slabs";
+  EXPECT_NO_THROW(CheckTablesFit(plan("1000*3"), kMachine));
+  const Plan swept = plan("1000:prefix,1000,1000");
+  EXPECT_NO_THROW(CheckMeasuringFits(swept, kMachine)) << "40 GB, give or take";
+  for (const auto& check : {CheckMeasuringFits, CheckTablesFit}) {
+    EXPECT_NO_THROW(check(swept, 8 * kMachine));
+    try {
+      check(swept, kMachine / 2);
+      FAIL() << "not refused";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kTooLarge);
+      EXPECT_TRUE(std::string(error.what()).find("this machine has 12.9 GB; leave out") !=
+                  std::string::npos)
+          << error.what();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace residua
