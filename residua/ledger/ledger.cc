@@ -308,9 +308,10 @@ std::vector<LedgerEntry> Ledger::Entries() const {
   return entries;
 }
 
-Ledger::Balance Ledger::CurrentBalance() const {
+Ledger::Balance Ledger::BalanceBefore(int64_t id) const {
   Balance balance;
   for (const LedgerEntry& entry : Entries()) {
+    if (entry.id >= id) continue;
     const Rational mu2 = entry.mu2.value_or(0);
     if (entry.pcost < 0 || mu2 < 0) {
       Fail(ErrorKind::kRefused, "{}: entry {} has a negative cost", name_, entry.id);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -77,7 +78,9 @@ class Ledger {
     Rational granted_mu2 = 0;  // by the Gaussian curve
     Rational spent_mu2 = 0;    // of the spends whose cost on the curve is known
   };
-  Balance CurrentBalance() const;
+  // Of the entries before this one, and of all.
+  Balance BalanceBefore(int64_t id) const;
+  Balance CurrentBalance() const { return BalanceBefore(std::numeric_limits<int64_t>::max()); }
   std::vector<LedgerEntry> Entries() const;
 
   struct Spend {

@@ -130,14 +130,12 @@ fs::path PathBeside(const Accounts& accounts, bool will) {
 
 MeasureOutcome OutcomeOf(const Accounts& accounts, bool made_ledger, bool was_measured) {
   const Account& chosen = accounts.front();
-  MeasureOutcome outcome{chosen.entry, chosen.ledger->CurrentBalance(), 0, made_ledger,
-                         was_measured, PathBeside(accounts, false)};
-  for (const LedgerEntry& other : chosen.ledger->Entries()) {
-    if (!other.is_spend() || other.id >= chosen.entry) continue;
-    outcome.spent_before += other.pcost;
-    outcome.spent_mu2_before += other.mu2.value_or(0);
-  }
-  return outcome;
+  return {chosen.entry,
+          chosen.ledger->CurrentBalance(),
+          chosen.ledger->BalanceBefore(chosen.entry),
+          made_ledger,
+          was_measured,
+          PathBeside(accounts, false)};
 }
 
 VerifiedPlan Verified(const MeasureRequest& request) {

@@ -36,12 +36,11 @@ struct MeasureRequest {
 struct MeasureOutcome {
   int64_t entry = 0;  // of the ledger
   Ledger::Balance balance;
-  Rational spent_before;  // by entries before it
+  Ledger::Balance before;  // what entries before it granted and spent
   bool made_ledger = false;
   bool was_measured = false;  // resumed, and the file was there already, if not in place
   // The ledger beside the data, where there is one and another was named: the spend is in both.
   std::filesystem::path ledger_beside = {};
-  Rational spent_mu2_before = 0;
   // Of the ledger that answers for the data (Ledger::Identity); of MeasureToMemory alone, because a
   // file states it itself.
   std::string data_identity = {};

@@ -297,10 +297,9 @@ ReleaseOutcome MakeRelease(const ReleaseRequest& request) {
     published = std::move(combined.plan);
   }
   TablesWritten written = PublishTables(tables);
-  ReleaseFacts facts{
-      measured.balance,         measured.spent_before,      measured.spent_mu2_before,
-      request.confidence,       written.num_tables,         written.num_answers,
-      !spec.data.query.empty(), DigestShownIn(folder.plan), spec.release};
+  ReleaseFacts facts{measured.before,     request.confidence,       written.num_tables,
+                     written.num_answers, !spec.data.query.empty(), DigestShownIn(folder.plan),
+                     spec.release};
   facts.measured_cost = CostOf(plan.plan);
   WriteFileAtomically(folder.summary, SummaryText(published, facts));
   PageWritten page = WritePage({tables.measurements, folder.page, spec.release, facts.is_query,

@@ -313,14 +313,13 @@ BudgetColumn ColumnOf(std::string name, const Rational& granted, const Rational&
 
 // In the units that were granted.
 std::vector<BudgetColumn> BudgetColumns(const PrivacyCost& cost, const ReleaseFacts& facts) {
-  const Ledger::Balance& balance = facts.balance;
+  const Ledger::Balance& before = facts.before;
   std::vector<BudgetColumn> columns;
-  if (balance.granted > 0 || balance.granted_mu2 == 0) {
-    columns.push_back(ColumnOf("rho", balance.granted / 2, facts.spent_before / 2, cost.pcost / 2));
+  if (before.granted > 0 || before.granted_mu2 == 0) {
+    columns.push_back(ColumnOf("rho", before.granted / 2, before.spent / 2, cost.pcost / 2));
   }
-  if (balance.granted_mu2 > 0) {
-    columns.push_back(
-        ColumnOf("mu^2", balance.granted_mu2, facts.spent_mu2_before, cost.mu2.value_or(0)));
+  if (before.granted_mu2 > 0) {
+    columns.push_back(ColumnOf("mu^2", before.granted_mu2, before.spent_mu2, cost.mu2.value_or(0)));
   }
   return columns;
 }
@@ -437,8 +436,8 @@ std::string ForSpecialists(const Plan& plan, const Guarantee& guarantee, const R
                                          : "",
       epsilon, delta, rho, ChangeInWords(plan.protection), Version(), facts.plan_digest,
       budget.size() > 1 ? "rho and in mu^2, the square of mu; each counts in one of them"
-      : facts.balance.granted_mu2 > 0 ? "mu^2, the square of mu"
-                                      : "rho",
+      : facts.before.granted_mu2 > 0 ? "mu^2, the square of mu"
+                                     : "rho",
       BudgetInUnits(budget));
 }
 

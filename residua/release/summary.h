@@ -10,9 +10,9 @@ namespace residua {
 
 // What a release's summary says beside what its plan does.
 struct ReleaseFacts {
-  Ledger::Balance balance;  // of the ledger, this release included
-  Rational spent_before;    // on the same data, in pcost and in mu2
-  Rational spent_mu2_before;
+  // What was granted for the same data, and spent, by the ledger's entries before this release. What
+  // came later is not in its summary, whenever that is written.
+  Ledger::Balance before;
   double confidence = 0.95;
   int64_t num_tables = 0;
   int64_t num_answers = 0;

@@ -101,6 +101,7 @@ TEST_F(LedgerTest, GrantsAddUp) {
   EXPECT_THROW(ledger.Grant(0, "nothing"), Error);
   EXPECT_THROW(ledger.Grant(-1, "less"), Error);
   EXPECT_EQ(ledger.CurrentBalance().granted, Rational(3, 2));
+  EXPECT_EQ(ledger.BalanceBefore(2).granted, 1);
   // Opening again with another first grant changes nothing.
   EXPECT_EQ(Ledger::OpenOrCreate(path_, 100, kOneRow).CurrentBalance().granted, Rational(3, 2));
 }

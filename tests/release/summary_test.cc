@@ -22,7 +22,7 @@ std::string SummaryAt(const Budget& budget, const Protection& protection = {},
   SelectRequest request{People(), {ParseMarginalRules("<=2"), {}}, {}, budget};
   request.protection = protection;
   ReleaseFacts facts;
-  (budget.limits == Accounting::kZcdp ? facts.balance.granted : facts.balance.granted_mu2) =
+  (budget.limits == Accounting::kZcdp ? facts.before.granted : facts.before.granted_mu2) =
       budget.pcost;
   facts.num_tables = 4;
   facts.num_answers = 36;
@@ -78,15 +78,15 @@ TEST(SummaryTest, ListsTablesInTheOrderOfTheAttributes) {
 TEST(SummaryTest, SaysWhatIsLeftOfTheBudget) {
   SelectRequest request{People(), {ParseMarginalRules("<=2"), {}}, {}, BudgetFromRho(1)};
   ReleaseFacts facts;
-  facts.balance.granted = 4;
-  facts.spent_before = Rational(2, 5);
+  facts.before.granted = 4;
+  facts.before.spent = Rational(2, 5);
   const std::string text = SummaryText({Select(request), {}}, facts);
   EXPECT_TRUE(Has(text, "| spent before | 10 % |\n| this release | 50 % |\n| left | 40 % |\n"))
       << text;
   EXPECT_TRUE(Has(text, "| granted for this data | 2 |\n| spent before | 0.2 |\n"));
   // Nothing of a third is hidden, and no more is left than there is.
-  facts.balance.granted = 6;
-  facts.spent_before = 0;
+  facts.before.granted = 6;
+  facts.before.spent = 0;
   const std::string third = SummaryText({Select(request), {}}, facts);
   EXPECT_TRUE(Has(third, "| spent before | 0 % |\n| this release | 33.4 % |\n| left | 66.6 % |\n"))
       << third;
@@ -106,7 +106,7 @@ TEST(SummaryTest, SaysHowColumnsAreCalledAndTextsWereRead) {
        {.name = "at", .size = 24, .encoding = {.cells = PartEncoding{DatePart::kHour}}}});
   PlanFile file{Select({domain, {ParseMarginalRules("1"), {}}, {}, BudgetFromRho(1)}), {}};
   ReleaseFacts facts;
-  facts.balance.granted = 2;
+  facts.before.granted = 2;
   file.data.null_values = {"NA", "-"};
   const std::string text = SummaryText(file, facts);
   EXPECT_TRUE(Has(text, "The column of `estimate` is called `estimate_`. `estimate_level` is 0"))
