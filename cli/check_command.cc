@@ -17,6 +17,7 @@
 #include "residua/files/file.h"
 #include "residua/measure/remote/joint_cells.h"
 #include "residua/release/data_places.h"
+#include "residua/release/measure_to_file.h"
 #include "residua/release/warnings.h"
 #include "residua/text/json_text.h"
 
@@ -221,7 +222,8 @@ Json CheckJson(const std::string& name, const Spec& spec, const SpecCheck& check
   for (const int i : MeansKeptApart(spec.domain, spec.workload)) {
     json["means_kept_apart"].push_back(spec.domain[i].name);
   }
-  for (const Error& obstacle : check.obstacles) json["obstacles"].push_back(Worded(obstacle));
+  for (const Error& obstacle : check.obstacles)
+    json["obstacles"].push_back(WordedForRelease(obstacle));
   for (const ReleaseWarning& warning : AllWarnings(check)) {
     json["warnings"].push_back(Worded(warning));
   }
@@ -271,7 +273,7 @@ void Print(const std::string& name, const Spec& spec, const SpecCheck& check) {
         NamesInWords(spec.domain, check.better_alone));
   }
   for (const Error& obstacle : check.obstacles) {
-    fmt::print("To fix before a release: {}\n", Worded(obstacle));
+    fmt::print("To fix before a release: {}\n", WordedForRelease(obstacle));
   }
   if (check.obstacles.empty()) {
     fmt::print("Ready to release: residua release {} -o DIR\n", name);
@@ -294,6 +296,9 @@ void Run(const CheckOptions& options) {
       progress.ShowRows(num_rows);
     };
     check = CheckSpec(spec, options.spec, places.data, on_rows, stop);
+  }
+  if (auto refusal = FindSpendRefusal({check.plan, {}}, places)) {
+    check.obstacles.push_back(*std::move(refusal));
   }
   if (options.json) {
     fmt::print("{}\n", IndentedJson(CheckJson(options.spec, spec, check)));

@@ -373,6 +373,11 @@ void Ledger::CheckAffordable(const Spend& spend) {
   if (refusal) throw refusal->error;
 }
 
+std::optional<Error> Ledger::Refusal(const Spend& spend) const {
+  const auto refusal = ReasonToRefuse(name_, Entries(), CurrentBalance(), spend);
+  return refusal ? std::optional(refusal->error) : std::nullopt;
+}
+
 int64_t Ledger::Reserve(const Spend& spend) {
   std::optional<SpendRefusal> refusal;
   const int64_t id = Transact([&] {

@@ -99,6 +99,8 @@ class Ledger {
   // Records the refusal and throws Error{kRefused}, with what was spent, asked for and granted,
   // unless the spend is allowed now.
   void CheckAffordable(const Spend& spend);
+  // Why the spend would be refused now; nothing is recorded.
+  std::optional<Error> Refusal(const Spend& spend) const;
   // The same, and reserves the spend; returns its id. If several processes resume one spend, it
   // belongs to the last that reserved it.
   int64_t Reserve(const Spend& spend);

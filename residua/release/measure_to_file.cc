@@ -347,6 +347,20 @@ std::string FindDataIdentity(const DataPlaces& places) {
   return fs::exists(ledger) ? Ledger::Open(ledger).Identity() : "";
 }
 
+std::optional<Error> FindSpendRefusal(const PlanFile& plan, const DataPlaces& places) {
+  const MeasureRequest request{plan, places, kInMemory};
+  try {
+    CheckLedgerIsFound(places);
+    for (const Account& account : AccountsOf(request, SpendOf(plan, request.output))) {
+      if (!account.ledger) continue;
+      if (auto refusal = account.ledger->Refusal(account.spend)) return refusal;
+    }
+  } catch (const Error& error) {
+    return error;
+  }
+  return std::nullopt;
+}
+
 MeasureForecast CheckMeasuring(const MeasureRequest& request) {
   const VerifiedPlan verified = Verified(request);
   CheckPlan(request);

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -54,6 +55,10 @@ struct MeasureForecast {
   std::filesystem::path ledger_beside = {};  // as of MeasureOutcome
 };
 MeasureForecast CheckMeasuring(const MeasureRequest& request);
+
+// Why the ledgers of the data would refuse a first measurement of the plan now, if they would. Nothing
+// is recorded.
+std::optional<Error> FindSpendRefusal(const PlanFile& plan, const DataPlaces& places);
 
 // The identity of the data (Ledger::Identity), by the ledger beside it or the one that was chosen;
 // empty if there is none yet.
