@@ -328,7 +328,8 @@ TEST_F(LedgerTest, GrantsOfBothKinds) {
   ledger.Reserve(SpendOf("old", Rational(1, 4), std::nullopt, kZcdp));
   EXPECT_TRUE(Refused(ledger, SpendOf("more", Rational(1, 1000), Rational(1, 1000), kGaussian)));
   EXPECT_EQ(SpentInWords(ledger.CurrentBalance()),
-            "rho 0.76613 and mu^2 1.28334 spent, of rho 0.75 and mu^2 0.0333333 granted");
+            "rho 0.76613 or mu^2 1.28334 spent (each spend counts in one of the two) of rho 0.75 "
+            "and mu^2 0.0333333");
 }
 
 // Its grants and spends are by zCDP, and new ones join them.
