@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from residua import _html
 from residua._plain import flag, is_missing, matrix, plain
-from residua._residua import InputError
+from residua._residua import InputError, spec_of_domain
 
 Queries = Literal["identity", "prefix", "range", "hierarchy", "mean"] | npt.ArrayLike
 LevelWeights = Literal["equal", "answers"] | Iterable[float]
@@ -303,6 +303,14 @@ def _num_cells(entries: Mapping[str, Any]) -> int:
     return cells + bool(entries.get("null"))
 
 
+def _checked_size(name: str, entries: Mapping[str, Any]) -> int:
+    try:
+        return _num_cells(entries)
+    except (ValueError, TypeError, KeyError, OverflowError):
+        spec_of_domain({name: dict(entries)})  # says what is wrong with them
+        raise
+
+
 class Domain(Mapping[str, Attribute]):
     """The columns to release, in order, each with the values that it can have.
 
@@ -340,7 +348,7 @@ class Domain(Mapping[str, Attribute]):
         >>> rs.Domain(sex=["female", "male"]).sizes
         {'sex': 2}
         """
-        return {name: _num_cells(attribute.entries) for name, attribute in self.items()}
+        return {name: _checked_size(name, attribute.entries) for name, attribute in self.items()}
 
     def _repr_html_(self) -> str:
         rows = [(name, self.sizes[name], _described(a.entries)) for name, a in self.items()]

@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 
 from residua import spark
+from residua._plain import text
 from residua._residua import InputError, NotFoundError
 
 
@@ -35,6 +36,7 @@ def rows_of(data: Any, columns: Sequence[str] | None) -> Rows:
         path = os.fspath(data)
         if not isinstance(path, str):
             raise InputError(f"data: expected a path as text, found {path!r}")
+        path = text(path, "data")
         if not glob.has_magic(path) or os.path.exists(path):
             return Rows(source=path)
         data = _files(path)
@@ -185,23 +187,28 @@ def _arrow_of_pandas(frame: pd.DataFrame, columns: Sequence[str] | None) -> pa.T
                 raise InputError(
                     f"the data: the name of column {name!r} is not a text; use frame.rename(columns=str)"
                 )
+            text(name, "the data: the name of a column")
         arrays = [_column(frame.iloc[:, k], name) for k, name in enumerate(names)]
         return pa.Table.from_arrays(arrays, names=names)
     if any(names.count(name) != 1 for name in columns):
         # The library says what is wrong with the names; it needs no rows for that.
-        frame = frame.iloc[:0].set_axis([str(name) for name in names], axis=1)
-        columns = list(frame.columns)
-        return pa.Table.from_arrays([pa.nulls(0)] * len(columns), names=columns)
+        shown = [str(name).encode(errors="backslashreplace").decode() for name in names]
+        return pa.Table.from_arrays([pa.nulls(0)] * len(shown), names=shown)
     arrays = [_column(frame[name], name) for name in columns]
     return pa.Table.from_arrays(arrays, names=list(columns))
 
 
 def _column(series: pd.Series[Any], name: str) -> pa.Array | pa.ChunkedArray:
     try:
-        return pa.array(series, from_pandas=True)
-    except OverflowError:
-        # Whole numbers past 64 bits: as text they keep their digits.
-        return pa.array([None if pd.isna(item) else str(item) for item in series], pa.string())
+        try:
+            return pa.array(series, from_pandas=True)
+        except OverflowError:
+            # Whole numbers past 64 bits: as text they keep their digits.
+            return pa.array([None if pd.isna(item) else str(item) for item in series], pa.string())
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"the data: column '{name}' cannot be read: it holds {error.object[error.start]!a}, which is not valid Unicode; correct it"
+        ) from None
     except (pa.ArrowException, TypeError, ValueError) as error:
         kinds = sorted({type(item).__name__ for item in series.dropna().head(100_000)})
         raise InputError(

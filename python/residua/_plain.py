@@ -103,7 +103,12 @@ def flag(item: Any, argument: str) -> bool:
 def text(item: Any, argument: str) -> str:
     if not isinstance(item, str):
         raise _found(argument, "a text", item)
-    return str.__str__(item)
+    found = str.__str__(item)
+    try:
+        found.encode()
+    except UnicodeEncodeError:  # half a surrogate pair
+        raise InputError(f"{argument}: the text {found!a} is not valid Unicode; correct it") from None
+    return found
 
 
 def place(path: Any, argument: str) -> str:

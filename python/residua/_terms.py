@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from residua._plain import Array, is_missing
+from residua._plain import Array, is_missing, text
 from residua._residua import InputError
 
 # A question as the binding takes it: words, and the attributes that have weights.
@@ -87,7 +87,7 @@ def weights(of_cells: npt.ArrayLike) -> Term:
 def worded(question: Any, every: Mapping[str, str]) -> Worded:
     """The question for the library. `every` has the periods of the attributes that count dates."""
     if isinstance(question, str):
-        return question, []
+        return text(question, "question"), []
     if not isinstance(question, Mapping):
         raise InputError(
             f"a question is a text, a dictionary or terms, not {type(question).__name__}"
@@ -97,10 +97,11 @@ def worded(question: Any, every: Mapping[str, str]) -> Worded:
     for name, what in question.items():
         term = _term(str(name), what)
         if term.kind == "weights":
-            weighted.append((str(name), np.asarray(term.items, dtype=float).tolist()))
+            of_cells = np.asarray(term.items, dtype=float).tolist()
+            weighted.append((text(str(name), "question"), of_cells))
         else:
             words.append(_words(str(name), term, every.get(str(name), "")))
-    return " ".join(words), weighted
+    return text(" ".join(words), "question"), weighted
 
 
 def _term(name: str, what: Any) -> Term:
@@ -142,14 +143,14 @@ def _quoted(item: Any, every: str = "", is_last: bool = False) -> str:
     if is_missing(item):
         return "null"
     if isinstance(item, bool | np.bool_):
-        text = "true" if item else "false"
+        shown = "true" if item else "false"
     elif isinstance(item, float | np.floating) and float(item).is_integer():
-        text = str(int(item))
+        shown = str(int(item))
     elif isinstance(item, datetime.date | np.datetime64):
-        text = _date_text(pd.Timestamp(item), every, is_last)
+        shown = _date_text(pd.Timestamp(item), every, is_last)
     else:
-        text = str(item)
-    return '"' + text.replace('"', '""') + '"'
+        shown = str(item)
+    return '"' + shown.replace('"', '""') + '"'
 
 
 def _date_text(moment: pd.Timestamp, every: str, is_last: bool) -> str:

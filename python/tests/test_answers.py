@@ -314,3 +314,13 @@ def test_truth_in_a_file(written):
 def test_numbers_agree_with_their_nouns():
     release = measured({"a": 5}, {"a": [1, 2]}, marginals=1)
     assert repr(release) == "<residua.Release: 1 table of 1 attribute, 5 cells, rho 45>"
+
+
+def test_half_a_surrogate_pair(release):
+    """It is in no text that a domain, a file or a question can have."""
+    asked = [lambda text: release.query(text), lambda text: release.query(sex=text), release.table]
+    asked += [lambda text: release.query({text: "a"}), lambda text: rs.init(f"{text}.csv")]
+    asked += [lambda text: rs.init(pd.DataFrame([["a"]], columns=pd.Index([text], dtype=object)))]
+    for ask in asked:
+        with pytest.raises(rs.InputError, match="not valid Unicode; correct it"):
+            ask("\udc80")

@@ -446,3 +446,17 @@ def test_dates_and_columns_are_those_of_a_spec_file():
     assert 'null_values = ["NA"]' in spec.text
     spec.save("flights.toml")
     assert rs.Spec.read("flights.toml").domain.sizes == domain.sizes
+
+
+@pytest.mark.parametrize(
+    ("attribute", "message"),
+    [
+        (rs.dates("2013-01-01", "2013-02-30"), "dates: '2013-02-30' is not a day such as 2013-01-31"),
+        (rs.dates("2013-01-01", "2013-02-28", every="moon"), "every: 'moon' is not known"),
+        (rs.integers("a", 3), "integers: expected a whole number, found 'a'"),
+        (rs.size(float("inf")), "size: expected a whole number, found inf"),
+    ],
+)
+def test_the_size_of_what_is_no_attribute(attribute, message):
+    with pytest.raises(rs.InputError, match=f"domain\\['x'\\].{message}"):
+        repr(rs.Domain(x=attribute))
