@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -59,17 +60,15 @@ def plot_errors(errors: pd.DataFrame, ax: Axes | None) -> Axes:
 def plot_table(
     release: Release, attributes: tuple[str, ...], confidence: float, answers: Answers, ax: Axes | None
 ) -> Axes:
-    if len(attributes) not in (1, 2, 3):
-        raise InputError(f"a plot shows a table of one to three attributes, not of {len(attributes)}")
     drawn = _Drawn(release, attributes, confidence, answers)
-    if len(attributes) == 3:
+    if len(drawn.names) == 3:
         if ax is not None:
             raise InputError("ax: three attributes have several axes; leave it out")
         return _multiples(drawn)
     axes = _axes(ax)
-    if len(attributes) == 2:
-        mesh = _heatmap(axes, drawn, drawn.estimates, drawn.halves, drawn.limits)
-        axes.figure.colorbar(mesh, ax=axes, label="count")
+    if len(drawn.names) == 2:
+        mesh = _heatmap(axes, drawn, ...)
+        axes.figure.colorbar(mesh, ax=axes, label=drawn.what)
     elif drawn.is_range:
         _ranges(axes, drawn)
     else:
@@ -79,32 +78,59 @@ def plot_table(
 
 
 class _Drawn:
-    """A table, with one axis per attribute in the order asked for."""
+    """A table, with one axis per attribute in the order asked for: its counts, or the means of a
+    number. That number has no axis; where there is no other attribute, the total has one."""
 
     def __init__(
         self, release: Release, attributes: tuple[str, ...], confidence: float, answers: Answers
     ) -> None:
         plan = release.plan
-        self.names = attributes
-        self.labels = [plan.labels(name, answers) for name in attributes]
-        self.sizes = [plan.sizes[name] for name in attributes]
-        self.cells = plan.labels(attributes[0], "cells")
-        kinds = {a["name"]: a["queries"] for a in plan._layout.attributes}
-        ranges = [name for name in attributes if kinds[name] == "range" and answers == "planned"]
-        if ranges and len(attributes) > 1:
+        told = [plan._layout.attributes[i] for i in plan._layout.ordered_set(attributes)[0]]
+        numbers = [a["name"] for a in told if "mean" in a]
+        self.names = tuple(name for name in attributes if name not in numbers)
+        if not attributes or len(self.names) > 3:
+            raise InputError(f"a plot shows a table of one to three attributes, not of {len(self.names)}")
+        self.labels = [plan.labels(name, answers) for name in self.names]
+        self.sizes = [plan.sizes[name] for name in self.names]
+        kinds = {a["name"]: a["queries"] for a in told}
+        ranges = [name for name in self.names if kinds[name] == "range" and answers == "planned"]
+        if ranges and len(self.names) > 1:
             raise InputError(
                 f"'{ranges[0]}' asks for all ranges, too many to show beside another attribute; "
                 'set answers to "prefixes" or "cells"'
             )
         self.is_range = bool(ranges)
+        self.cells = plan.labels(ranges[0], "cells") if ranges else []
         table = release.table(*attributes, confidence=confidence, answers=answers)
+        if not self.names:
+            self.names, self.labels = ("",), [["total"]]
         shape = [len(labels) for labels in self.labels]
-        self.estimates = table["estimate"].to_numpy().reshape(shape)
-        self.halves = ((table["ci_upper"] - table["ci_lower"]) / 2).to_numpy().reshape(shape)
-        self.limits = min(0.0, float(self.estimates.min())), float(self.estimates.max())
+        self.is_mean = bool(numbers)
+        self.what = f"mean of {numbers[0]}" if numbers else "count"
+        of = ["mean", "mean_ci_lower", "mean_ci_upper"] if numbers else ["estimate", "ci_lower", "ci_upper"]
+        self.estimates, self.lower, self.upper = (table[c].to_numpy().reshape(shape) for c in of)
+        # A mean of too few rows is missing.
+        known = self.estimates[~np.isnan(self.estimates)]
+        ends = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
+        self.limits = ends if self.is_mean else (min(0.0, ends[0]), ends[1])
+        self.is_unsure = (
+            np.isnan(self.estimates) if self.is_mean else (self.lower <= 0) & (self.upper >= 0)
+        )
         self.title = f"{100 * confidence:g} % intervals"
-        if len(attributes) > 1 or self.is_range:
+        if len(self.names) == 1 and not self.is_range:
+            self.title += ", none where there are too few rows" if self.is_unsure.any() and self.is_mean else ""
+        elif self.is_mean:
+            self.title = "grey: too few rows for a mean"
+        else:
             self.title = f"grey: the {100 * confidence:g} % interval contains 0"
+
+    def text(self, estimate: float, lower: float, upper: float) -> str:
+        """As many digits as the interval supports."""
+        half = (upper - lower) / 2
+        if not self.is_mean:
+            return f"{round(estimate):,}\n\u00b1{half:,.0f}"
+        digits = min(max(0, 1 - math.floor(math.log10(half))), 6) if half > 0 else 6
+        return f"{estimate:,.{digits}f}\n\u00b1{half:,.{digits}f}"
 
 
 def _ticks(axis: Any, labels: Sequence[str], most: int) -> None:
@@ -121,34 +147,44 @@ def _turn(axes: Any, labels: Sequence[str]) -> None:
 
 
 def _bars(axes: Any, drawn: _Drawn) -> None:
+    """Bars of counts; points of means, whose distance to 0 says nothing."""
     labels = drawn.labels[0]
     places = np.arange(len(labels))
     is_many = len(labels) > 40
-    axes.bar(places, drawn.estimates, width=1.0 if is_many else 0.8, color="#7aa6c2")
+    if not drawn.is_mean:
+        axes.bar(places, drawn.estimates, width=1.0 if is_many else 0.8, color="#7aa6c2")
+        axes.axhline(0, color="black", lw=0.8)
+    # Of a mean that is an end of its range, the interval may begin there.
+    reach = np.maximum([drawn.estimates - drawn.lower, drawn.upper - drawn.estimates], 0)
     axes.errorbar(
-        places, drawn.estimates, yerr=drawn.halves, fmt="none", ecolor="#1b3a4b",
-        elinewidth=0.6 if is_many else 1.2, capsize=0 if is_many else 3,
+        places, drawn.estimates, yerr=reach, fmt="o" if drawn.is_mean else "none", color="#7aa6c2",
+        ecolor="#1b3a4b", elinewidth=0.6 if is_many else 1.2, capsize=0 if is_many else 3,
     )
-    axes.axhline(0, color="black", lw=0.8)
     axes.set_xlim(-0.7, len(labels) - 0.3)
     _ticks(axes.xaxis, labels, 12)
     _turn(axes, labels[:: -(-len(labels) // 12)])
     axes.set_xlabel(drawn.names[0])
-    axes.set_ylabel("count")
+    axes.set_ylabel(drawn.what)
 
 
-def _heatmap(axes: Any, drawn: _Drawn, estimates: Any, halves: Any, limits: tuple[float, float]) -> Any:
-    """The first attribute downwards, the second to the right. `limits` are those of the colours."""
+def _heatmap(axes: Any, drawn: _Drawn, of_first: Any) -> Any:
+    """The last attribute but one downwards, the last to the right; `of_first` is the place of a
+    label of the first of three, or ``...``."""
+    estimates, lower, upper = (a[of_first] for a in (drawn.estimates, drawn.lower, drawn.upper))
+    limits = drawn.limits
     rows, columns = drawn.labels[-2], drawn.labels[-1]
     mesh = axes.imshow(
         estimates, cmap="YlGnBu", vmin=limits[0], vmax=limits[1], aspect="auto", interpolation="nearest"
     )
-    _grey(axes, ~(np.abs(estimates) > halves))
+    is_unsure = drawn.is_unsure[of_first]
+    _grey(axes, is_unsure)
     if estimates.size <= 80:
         middle = (limits[0] + limits[1]) / 2
         for (row, column), value in np.ndenumerate(estimates):
-            text = f"{round(value):,}\n\u00b1{halves[row, column]:,.0f}"
-            colour = "white" if value > max(middle, halves[row, column]) else "black"
+            if np.isnan(value):
+                continue
+            text = drawn.text(value, lower[row, column], upper[row, column])
+            colour = "white" if value > middle and not is_unsure[row, column] else "black"
             axes.text(column, row, text, ha="center", va="center", fontsize="x-small", color=colour)
     _ticks(axes.xaxis, columns, 12)
     _ticks(axes.yaxis, rows, 20)
@@ -159,7 +195,7 @@ def _heatmap(axes: Any, drawn: _Drawn, estimates: Any, halves: Any, limits: tupl
 
 
 def _grey(axes: Any, is_unsure: Any) -> None:
-    """Greys the cells whose interval contains 0."""
+    """Greys these cells."""
     shown = np.ma.masked_where(~is_unsure, np.full(is_unsure.shape, 0.82))
     axes.imshow(shown, cmap="gray", vmin=0, vmax=1, aspect="auto", interpolation="nearest")
 
@@ -168,20 +204,20 @@ def _ranges(axes: Any, drawn: _Drawn) -> None:
     """All ranges of one attribute: where each begins and ends."""
     size = drawn.sizes[0]
     estimates = np.full((size, size), np.nan)
-    halves = np.zeros((size, size))
+    is_unsure = np.zeros((size, size), dtype=bool)
     where = np.triu_indices(size)
     estimates[where] = drawn.estimates
-    halves[where] = drawn.halves
+    is_unsure[where] = drawn.is_unsure
     mesh = axes.imshow(
         estimates, cmap="YlGnBu", vmin=drawn.limits[0], aspect="auto", interpolation="nearest"
     )
-    _grey(axes, np.abs(np.nan_to_num(estimates, nan=np.inf)) <= halves)
+    _grey(axes, is_unsure)
     _ticks(axes.xaxis, drawn.cells, 12)
     _ticks(axes.yaxis, drawn.cells, 12)
     _turn(axes, drawn.cells[:: -(-size // 12)])
     axes.set_xlabel(f"{drawn.names[0]}: to")
     axes.set_ylabel(f"{drawn.names[0]}: from")
-    axes.figure.colorbar(mesh, ax=axes, label="count")
+    axes.figure.colorbar(mesh, ax=axes, label=drawn.what)
 
 
 def _multiples(drawn: _Drawn) -> Axes:
@@ -203,9 +239,9 @@ def _multiples(drawn: _Drawn) -> Axes:
         if number >= len(labels):
             axes.set_visible(False)
             continue
-        mesh = _heatmap(axes, drawn, drawn.estimates[number], drawn.halves[number], drawn.limits)
+        mesh = _heatmap(axes, drawn, number)
         axes.set_title(f"{drawn.names[0]}: {labels[number]}", fontsize="medium")
         axes.label_outer()
-    figure.colorbar(mesh, ax=grid, label="count")
+    figure.colorbar(mesh, ax=grid, label=drawn.what)
     figure.suptitle(drawn.title, fontsize="medium")
     return grid[0, 0]  # type: ignore[no-any-return]

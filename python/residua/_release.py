@@ -464,6 +464,8 @@ class Release:
 
         In heatmaps, cells whose interval contains 0 are grey: their counts may be noise alone.
         Of an attribute that asks for all ranges, the picture shows where each begins and ends.
+        Of a table with a number whose mean is asked, it shows the means by the other attributes:
+        points with their intervals, or heatmaps in which cells of too few rows are grey.
         Returns the axes; of three attributes the first of them, whose `figure` has all.
 
         Needs matplotlib (``pip install residua[plot]``).

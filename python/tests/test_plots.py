@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib import pyplot
 
@@ -100,3 +101,38 @@ def test_ranges(people):
 def test_messages(release):
     with pytest.raises(rs.InputError, match="one to three attributes, not of 0"):
         release.plot()
+
+
+@pytest.fixture
+def means():
+    rows = pd.DataFrame({"side": ["a", "b"] * 300, "age": [0, 1, 2] * 200, "x": [2.0, 10.0] * 300})
+    domain = rs.Domain(
+        side=["a", "b", "none"], age=rs.integers(0, 2, queries="range"), x=rs.numbers(-10, 10, null=True)
+    )
+    tables = [["x"], ["side", "x"], ["age", "x"], ["side", "age", "x"]]
+    return rs.plan(domain, tables=tables, rho=10).measure(rows, ledger="means.ledger")
+
+
+def test_means(means):
+    """Points with their intervals, and none of too few rows."""
+    ax = means.plot("x", "side")
+    table = means.table("x", "side")
+    assert np.isnan(table["mean"].iloc[2])
+    [segments] = [c.get_segments() for c in ax.collections]
+    ends = np.array([segment[:, 1] for segment in segments if len(segment)])
+    known = table[["mean_ci_lower", "mean_ci_upper"]].to_numpy()[:2]
+    assert np.allclose(ends[: len(known)], known)
+    assert (ax.get_ylabel(), ax.get_xlabel()) == ("mean of x", "side")
+    assert "too few rows" in ax.get_title() and not ax.patches
+    assert labels_of(means.plot("x").xaxis) == ["total"]
+
+
+def test_maps_of_means(means):
+    shown, grey = heatmap_of(means.plot("side", "age", "x", answers="cells"))
+    expected = means.table("side", "age", "x", answers="cells")["mean"].to_numpy().reshape(3, 3)
+    assert np.array_equal(shown[:2], expected[:2])
+    assert grey[2].all() and not grey[:2].any()
+    shown, _ = heatmap_of(means.plot("age", "x"))
+    assert shown[0, 2] == pytest.approx(means.mean("x").value, abs=1)
+    with pytest.raises(rs.InputError, match="too many to show beside another attribute"):
+        means.plot("side", "age", "x")
