@@ -344,12 +344,25 @@ def init(data: Any) -> Spec:
     rows = _data.rows_of(data, None)
     spec = Spec.__new__(Spec)
     spec._original = _residua.draft(rows.stream, rows.source)
+    document = tomllib.loads(spec._original)
+    if "attributes" not in document:
+        raise _residua.InputError(
+            "the data: no column can be drafted; " + "; ".join(_left_out(spec._original)[:3])
+        )
     spec.folder = Path.cwd()
     spec._is_unchanged = True
     spec._name = "the draft"
     spec._described = spec._spec = _residua.parse_spec(spec._original, spec._name)
-    spec._document = tomllib.loads(spec._original)
+    spec._document = document
     return spec
+
+
+def _left_out(draft: str) -> list[str]:
+    """What the comments of a draft say of columns that have no attribute."""
+    comments = (
+        " ".join(line.removeprefix("# ") for line in part.splitlines()) for part in draft.split("\n\n")
+    )
+    return [comment.rstrip(".") for comment in comments if " is left out: " in comment]
 
 
 def _write_matrices(document: Mapping[str, Any], spec: Path) -> None:

@@ -160,6 +160,8 @@ class TestMarks:
         (lambda: pd.DataFrame({0: [1, 2]}), "the name of column 0 is not a text; use frame.rename"),
         (lambda: pd.DataFrame({"a": [[1], [2]]}), "the data: no column can be read"),
         (lambda: pd.DataFrame(), "the data: no column can be read"),
+        (lambda: pd.DataFrame({"a": ["x"] * 3}), "no column can be drafted; a is left out: it has one value"),
+        (lambda: pd.DataFrame({"a": [float("nan")] * 3}), "drafted; a is left out: every value is missing$"),
         (lambda: "none.csv", "none.csv: no such file"),
     ],
 )

@@ -186,6 +186,11 @@ void ColumnSummary::AddToSample(double value) {
 
 bool ColumnSummary::is_number() const { return num_finite_ > 0 && num_numbers_ == num_values_; }
 
+bool ColumnSummary::is_infinite() const {
+  return num_finite_ == 0 && num_numbers_ == num_values_ && num_nan_ < num_values_ &&
+         listed_.empty() && !too_many_;
+}
+
 bool ColumnSummary::is_mostly_number() const {
   return num_numbers_ < num_values_ && 10 * num_numbers_ >= 9 * num_values_;
 }

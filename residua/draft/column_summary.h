@@ -62,6 +62,9 @@ class ColumnSummary {
   // Numbers: at least one is finite, and nothing is text. NaN may be among them.
   bool is_number() const;
   bool has_nan() const { return num_nan_ > 0; }
+  // A column of numbers, all of them NaN; or some infinite, and none finite.
+  bool is_nan() const { return num_values_ > 0 && num_nan_ == num_values_; }
+  bool is_infinite() const;
   // Neither fractions nor infinities.
   bool is_whole() const { return is_number() && all_whole_; }
   // Whole numbers that all fit 64 bits, between `first` and `last`.

@@ -134,7 +134,11 @@ std::string ReasonLeftOut(const DataColumn& column) {
         "of type {}, which cannot be tabulated; take a single value of it in data.query.",
         ShownText(column.sql_type));
   }
-  if (summary.num_values() == 0) return "every value is missing.";
+  if (summary.num_values() == 0 || summary.is_nan()) return "every value is missing.";
+  if (summary.is_infinite()) {
+    return "it has infinities and no finite number. If they mean that the value is missing, make "
+           "them NULL in data.query; otherwise give it cuts.";
+  }
   if (IsAllDifferent(column)) {
     return fmt::format(
         "every row has a different value, so that a table would count single rows. {}",

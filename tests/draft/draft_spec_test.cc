@@ -466,5 +466,18 @@ TEST_F(DraftSpecTest, RandomFilesFitTheirDraft) {
   EXPECT_GT(num_attributes, 80);
 }
 
+TEST_F(DraftSpecTest, NumbersOfWhichNoneIsFinite) {
+  Sql("", {"COPY (SELECT i % 2 AS a, 'inf'::DOUBLE AS x, 'nan'::DOUBLE AS y, "
+           "CASE i % 3 WHEN 0 THEN '-inf'::FLOAT WHEN 1 THEN 'nan'::FLOAT END AS z "
+           "FROM range(20) r(i)) TO 't.parquet'"});
+  EXPECT_EQ(NamesOf(Drafted("t.parquet")), Names{"a"});
+  const std::string draft = DraftSpec("t.parquet", "t.parquet");
+  for (const std::string_view comment :
+       {"# x is left out: it has infinities and no finite number.", "# y is left out: every value",
+        "# z is left out: it has infinities and no finite number."}) {
+    EXPECT_NE(draft.find(comment), std::string::npos) << draft;
+  }
+}
+
 }  // namespace
 }  // namespace residua
