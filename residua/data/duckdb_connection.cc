@@ -13,6 +13,8 @@
 #include <utility>
 
 #include "residua/base/error.h"
+#include "residua/base/shown_text.h"
+#include "residua/data/arrow_stream.h"
 
 namespace residua {
 namespace {
@@ -149,7 +151,11 @@ std::string OneLine(std::string_view message) {
   }
   const size_t prefix = first.find(" Error: ");
   if (prefix != std::string::npos && first.find(':') == prefix + 6) first.erase(0, prefix + 8);
-  while (!first.empty() && (first.back() == ' ' || first.back() == '.')) first.pop_back();
+  const auto end_plainly = [](std::string* text) {
+    while (!text->empty() && (text->back() == ' ' || text->back() == '.')) text->pop_back();
+  };
+  end_plainly(&first);
+  end_plainly(&last);
   if (has_suggestions && !last.empty()) first += ": " + last;
   return first;
 }
@@ -173,19 +179,43 @@ std::string PatternOf(const std::string& path) {
   return pattern;
 }
 
-// What to do about common faults of files; DuckDB only says what they are.
-std::string_view RemedyFor(std::string_view message) {
-  const auto says = [&](std::string_view text) { return message.find(text) != message.npos; };
-  if (says("not utf-8") || says("unicode")) {
-    return "; convert the file to UTF-8, e.g. iconv -f latin1 -t utf-8";
-  }
-  if (says("Expected Number of Columns")) {
-    return "; give every line as many fields as the first, which names the columns";
-  }
-  if (says("CSV Parser state machine")) {
-    return "; check that all lines end alike (LF or CRLF) and that every quote is closed";
+// What to do about common faults; DuckDB only says what they are.
+struct KnownFault {
+  std::string_view text;  // in DuckDB's message
+  std::string_view remedy;
+};
+
+constexpr KnownFault kKnownFaults[] = {
+    {"not utf-8", "convert the file to UTF-8, e.g. iconv -f latin1 -t utf-8"},
+    {"unicode", "convert the file to UTF-8, e.g. iconv -f latin1 -t utf-8"},
+    {"Expected Number of Columns",
+     "give every line as many fields as the first, which names the columns"},
+    {"CSV Parser state machine",
+     "check that all lines end alike (LF or CRLF) and that every quote is closed"},
+    {"unterminated quote", "close the quote; inside quotes, a quote is written twice"},
+    {"Malformed JSON", "correct the file"},
+    {"too small to be a Parquet file", "copy it again, or name a Parquet file"},
+    {"No magic bytes found", "copy it again, or name a Parquet file"},
+    {"Table with name", "select from data, which is the file, or from a table of the database"},
+    {"not found in FROM clause", "name a column of the table"},
+    {"read a database file with version number",
+     "export its tables to Parquet, or copy it in DuckDB with STORAGE_VERSION 'v1.0.0'"},
+    {"Could not set lock on file", "close the program that has it open"},
+};
+
+// The remedy for a message, with what is before it; or nothing.
+std::string RemedyFor(std::string_view message) {
+  for (const KnownFault& fault : kKnownFaults) {
+    if (message.find(fault.text) != message.npos) return fmt::format("; {}", fault.remedy);
   }
   return "";
+}
+
+// DuckDB's message where a database is opened that is a file of another kind: DuckDB would take it
+// for a new database, or for one of another program.
+bool IsNoDatabase(std::string_view message) {
+  return message.find("in-memory database in read-only mode") != message.npos ||
+         message.find("not a valid DuckDB database file") != message.npos;
 }
 
 }  // namespace
@@ -234,7 +264,13 @@ DuckDbConnection::DuckDbConnection(std::string name, const std::string& path,
                                               &database_, config, &message);
   const std::string reason = message == nullptr ? "it cannot be opened" : OneLine(message);
   if (message != nullptr) duckdb_free(message);
-  if (opened != DuckDBSuccess) Fail(ErrorKind::kIo, "{}: {}", name_, reason);
+  if (opened != DuckDBSuccess && IsNoDatabase(reason)) {
+    Fail(ErrorKind::kBadInput,
+         "{}: is not a database of DuckDB; name a file of rows as source, with the query, and one "
+         "of SQLite as sqlite:FILE",
+         name_);
+  }
+  if (opened != DuckDBSuccess) FailWith(reason.c_str());
   try {
     if (duckdb_connect(database_, &connection_) != DuckDBSuccess) FailWith("it cannot be opened");
     if (!allowed_path.empty()) {
@@ -388,12 +424,25 @@ void DuckDbConnection::Define(const std::string& name, duckdb_type type,
   RegisterFunction(connection_, name, false, type, const_cast<ColumnFunction*>(&fill), FillColumn);
 }
 
-void DuckDbConnection::ViewArrow(const std::string& view, ArrowArrayStream* stream) {
+bool DuckDbConnection::CanView(const std::string& view, ArrowArrayStream* stream) {
   // DuckDB's handle is the stream itself.
   auto* handle = reinterpret_cast<duckdb_arrow_stream>(stream);
-  if (duckdb_arrow_scan(connection_, view.c_str(), handle) != DuckDBSuccess) {
-    FailWith("its columns cannot be read as Arrow");
+  return duckdb_arrow_scan(connection_, view.c_str(), handle) == DuckDBSuccess;
+}
+
+void DuckDbConnection::ViewArrow(const std::string& view, ArrowArrayStream* stream) {
+  if (CanView(view, stream)) return;
+  // DuckDB does not say which column it is.
+  const std::vector<std::string> names = ColumnNamesOf(stream);
+  for (size_t k = 0; k < names.size(); ++k) {
+    ArrowProjection alone(stream, {k});
+    if (CanView(view + "_" + std::to_string(k), alone.stream())) continue;
+    Fail(ErrorKind::kBadInput,
+         "{}: column '{}' has an Arrow type that cannot be read, such as records without fields or "
+         "16-bit floats; convert it to text or to numbers of another type",
+         name_, ShownText(names[k]));
   }
+  FailWith("its columns cannot be read as Arrow");
 }
 
 void DuckDbConnection::CheckIsOneSelect(const std::string& sql) {

@@ -107,6 +107,7 @@ class DuckDbConnection {
   // Error{kBadInput} unless `sql` is exactly one SELECT statement.
   void CheckIsOneSelect(const std::string& sql);
   // Makes the rows of an Arrow stream known to SQL as the view `view`, which can be read once.
+  // Error{kBadInput} names the column that DuckDB cannot read.
   void ViewArrow(const std::string& view, ArrowArrayStream* stream);
   // Makes `function` known to SQL.
   void Register(duckdb_table_function function);
@@ -115,6 +116,8 @@ class DuckDbConnection {
   DuckDbConnection(std::string name, const std::string& path, const std::string& allowed_path,
                    bool read_only, int64_t memory_bytes = 0);
   [[noreturn]] void FailWith(const char* duckdb_message) const;
+  // Makes the view, if DuckDB can read columns of these types.
+  bool CanView(const std::string& view, ArrowArrayStream* stream);
 
   std::string name_;
   duckdb_database database_ = nullptr;

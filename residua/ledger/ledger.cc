@@ -1,6 +1,7 @@
 #include "residua/ledger/ledger.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "residua/base/enum_texts.h"
@@ -115,9 +116,9 @@ void CheckNothingIsLeft(const LedgerEntry& entry) {
 Ledger::Ledger(const std::filesystem::path& path, bool create) : name_(path.string()) {
   const int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0);
   if (sqlite3_open_v2(path.c_str(), &database_, flags, nullptr) != SQLITE_OK) {
-    const std::string reason = sqlite3_errmsg(database_);
-    sqlite3_close(std::exchange(database_, nullptr));
-    Fail(ErrorKind::kIo, "{}: the ledger cannot be opened: {}", name_, reason);
+    const std::unique_ptr<sqlite3, decltype(&sqlite3_close)> closed(
+        std::exchange(database_, nullptr), &sqlite3_close);
+    FailOfSqlite(name_, closed.get());
   }
   sqlite3_busy_timeout(database_, kBusyMilliseconds);
 }

@@ -16,7 +16,18 @@ void FailOfSqlite(const std::string& name, sqlite3* database) {
          "budget can be spent",
          name);
   }
-  Fail(ErrorKind::kIo, "{}: the ledger cannot be used: {}", name, sqlite3_errmsg(database));
+  const char* const message = sqlite3_errmsg(database);
+  // SQLite writes its journal beside the file.
+  if (code == SQLITE_READONLY || code == SQLITE_CANTOPEN || code == SQLITE_PERM) {
+    Fail(ErrorKind::kIo,
+         "{}: the ledger cannot be used: {}; make it a file that can be written, in a folder that "
+         "can be written",
+         name, message);
+  }
+  if (code == SQLITE_FULL) {
+    Fail(ErrorKind::kIo, "{}: the ledger cannot be used: {}; make room on its disk", name, message);
+  }
+  Fail(ErrorKind::kIo, "{}: the ledger cannot be used: {}", name, message);
 }
 
 }  // namespace residua

@@ -11,11 +11,13 @@
 namespace residua {
 
 // Columns of whole numbers as an Arrow stream of one batch, which counts what is not yet released.
+// The last column may say that it is of another Arrow type; then it cannot be read.
 class ArrowRows {
  public:
   using Column = std::pair<std::string, std::vector<int64_t>>;
 
-  explicit ArrowRows(std::vector<Column> columns) : columns_(std::move(columns)) {
+  explicit ArrowRows(std::vector<Column> columns, const char* last_format = "l")
+      : columns_(std::move(columns)), last_format_(last_format) {
     stream_ = {[](ArrowArrayStream* stream, ArrowSchema* out) {
                  static_cast<ArrowRows*>(stream->private_data)->PutSchema(out);
                  return 0;
@@ -75,7 +77,7 @@ class ArrowRows {
   void PutSchema(ArrowSchema* out) {
     auto* held = Hold<ArrowSchema>();
     for (size_t k = 0; k < columns_.size(); ++k) {
-      held->children[k].format = "l";
+      held->children[k].format = k + 1 < columns_.size() ? "l" : last_format_;
       held->children[k].name = columns_[k].first.c_str();
       held->children[k].flags = 2;  // nullable
     }
@@ -109,6 +111,7 @@ class ArrowRows {
   }
 
   std::vector<Column> columns_;
+  const char* last_format_;
   ArrowArrayStream stream_ = {};
   int num_held_ = 0;
   bool is_read_ = false;

@@ -88,6 +88,23 @@ TEST(ArrowStream, FaultsAreNamed) {
             "\"drop\" or \"null\" (with null = true) for attributes.a, or give it more cells");
 }
 
+// Records without fields, and floats of 16 bits.
+TEST(ArrowStream, ColumnsThatCannotBeReadAreNamed) {
+  for (const char* format : {"+s", "e"}) {
+    ArrowRows rows({{"a", {1}}, {"b", {1}}}, format);
+    try {
+      ReadEncodedTable(SourceOf(&rows), TwoAttributes());
+      FAIL() << format;
+    } catch (const Error& error) {
+      EXPECT_EQ(rows.num_held(), 0);
+      EXPECT_STREQ(error.what(),
+                   "the data: column 'b' has an Arrow type that cannot be read, such as records "
+                   "without fields or 16-bit floats; convert it to text or to numbers of another "
+                   "type");
+    }
+  }
+}
+
 TEST(ArrowStream, NoRows) {
   ArrowRows rows({{"b", {}}, {"a", {}}});
   EXPECT_EQ(ReadEncodedTable(SourceOf(&rows), TwoAttributes()).table.num_rows(), 0);

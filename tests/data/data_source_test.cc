@@ -269,7 +269,8 @@ TEST_F(DataSourceTest, NamesFilesThatCannotBeRead) {
             "fields as the first, which names the columns");
   Write("open.csv", "a,b\n1,\"secret\n");
   EXPECT_EQ(MessageOf({"open.csv", "", ""}, a),
-            "open.csv: CSV Error on Line: 2: Value with unterminated quote found.");
+            "open.csv: CSV Error on Line: 2: Value with unterminated quote found; close the quote; "
+            "inside quotes, a quote is written twice");
   Write("twice.csv", "a,a\n1,2\n");
   EXPECT_EQ(MessageOf({"twice.csv", "", ""}, a),
             "twice.csv: column 'a' is there 2 times; rename all but one");

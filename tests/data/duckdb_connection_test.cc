@@ -89,6 +89,32 @@ TEST_F(DuckDbConnectionTest, QueriesReadTheirDatabaseAndNothingElse) {
             "data: both source and database are set; keep one");
 }
 
+TEST_F(DuckDbConnectionTest, SaysWhatToDo) {
+  const Attribute a = Integers("a", 0, 9);
+  const std::string no_database =
+      ": is not a database of DuckDB; name a file of rows as source, with the query, and one of "
+      "SQLite as sqlite:FILE";
+  Write("t.csv", "a\n1\n");
+  Write("text.duckdb", "no database, and long enough for the header that one has");
+  Sql("", {"COPY (SELECT 1 AS a) TO 't.parquet'"});
+  for (const std::string file : {"t.csv", "text.duckdb", "t.parquet"}) {
+    EXPECT_EQ(MessageOf({"", file, "SELECT a FROM data"}, a), file + no_database);
+  }
+  Sql("x.duckdb", {"CREATE TABLE t AS SELECT 1 AS a"});
+  const std::string no_table =
+      "Table with name dat does not exist!; select from data, which is the file, or from a table "
+      "of the database";
+  EXPECT_EQ(MessageOf({"t.csv", "", "SELECT a FROM dat"}, a), "t.csv: " + no_table);
+  EXPECT_EQ(MessageOf({"", "x.duckdb", "SELECT a FROM dat"}, a), "x.duckdb: " + no_table);
+  EXPECT_TRUE(
+      MessageOf({"t.csv", "", "SELECT b FROM data"}, a).ends_with("; name a column of the table"));
+  Write("broken.json", "[{\"a\": 1}, {");
+  EXPECT_TRUE(MessageOf({"broken.json", "", ""}, a).ends_with("; correct the file"));
+  Write("short.parquet", "PAR1");
+  EXPECT_TRUE(
+      MessageOf({"short.parquet", "", ""}, a).ends_with("; copy it again, or name a Parquet file"));
+}
+
 TEST_F(DuckDbConnectionTest, QueriesReadTheirFileAsTheTableData) {
   Write("t.csv", "age,\"net income\",sex\n5,10,f\n7,NA,m\n9,30,f\n");
   Write("other.csv", "age\n1\n");

@@ -11,6 +11,7 @@
 
 #include "residua/base/error.h"
 #include "residua/files/file.h"
+#include "residua/ledger/sqlite_statement.h"
 
 namespace residua {
 namespace {
@@ -267,6 +268,30 @@ TEST_F(LedgerTest, WhatIsNotALedgerIsNotTouched) {
   EXPECT_THROW(Ledger::Open(path_), Error);
   EXPECT_THROW(Ledger::OpenOrCreate(path_, 1, kOneRow), Error);
   EXPECT_THROW(Ledger::Open(folder_), Error);
+}
+
+TEST_F(LedgerTest, SaysWhatToDoWhereItCannotBeWritten) {
+  const auto message_of = [&](const char* uri) {
+    sqlite3* database = nullptr;
+    sqlite3_open_v2(uri, &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI, nullptr);
+    std::string message;
+    try {
+      sqlite3_exec(database, "CREATE TABLE t (a)", nullptr, nullptr, nullptr);
+      FailOfSqlite("people.ledger", database);
+    } catch (const Error& error) {
+      message = error.what();
+    }
+    sqlite3_close(database);
+    return message;
+  };
+  Ledger::OpenOrCreate(path_, 1, kOneRow);
+  const std::string remedy =
+      "; make it a file that can be written, in a folder that can be written";
+  EXPECT_EQ(
+      message_of(("file:" + path_.string() + "?mode=ro").c_str()),
+      "people.ledger: the ledger cannot be used: attempt to write a readonly database" + remedy);
+  EXPECT_EQ(message_of("/nowhere/people.ledger"),
+            "people.ledger: the ledger cannot be used: unable to open database file" + remedy);
 }
 
 TEST_F(LedgerTest, AddsUpCostsOfOneKindOfNeighboursOnly) {
