@@ -146,12 +146,12 @@ class AttributeReader {
     const nb::list ends = ListOf(item, place);
     if (ends.size() != 2) Fail(ErrorKind::kBadInput, "{}: give the lowest and the highest", place);
     const auto number = [](nb::handle value, const std::string& of) {
-      return AtPlace(of, [&] { return ParseRational(NumberTextOf(value, of), "a number"); });
+      return ParseRational(NumberTextOf(value, of), of);
     };
     const Rational by = step.is_valid() ? number(step, PlaceOf("step")) : Rational(1);
-    return About(place, [&] {
-      return MakeMeanEncoding(number(ends[0], place), number(ends[1], place), by);
-    });
+    const Rational low = number(ends[0], place);
+    const Rational high = number(ends[1], place);
+    return About(place, [&] { return MakeMeanEncoding(low, high, by); });
   }
 
   // `every` may be invalid: days.

@@ -27,6 +27,7 @@
 #include "residua/release/release.h"
 #include "residua/text/choice_text.h"
 #include "residua/text/domain_text.h"
+#include "residua/text/question_text.h"
 
 namespace residua::python {
 namespace {
@@ -138,7 +139,14 @@ using Question = std::pair<std::string, std::vector<std::pair<std::string, std::
 
 ProductQuery QueryOf(const Release& release, const Question& question) {
   const Domain& domain = release.plan().domain;
-  std::vector<AttributeWeights> factors = release.Question(question.first).factors();
+  const AnyQuestion asked = ParseAnyQuestion(question.first, domain);
+  const auto* query = std::get_if<ProductQuery>(&asked);
+  if (query == nullptr) {
+    Fail(ErrorKind::kBadInput,
+         "'{}' asks for a mean; ask Release.mean for it, and compare two means with Mean.minus",
+         question.first);
+  }
+  std::vector<AttributeWeights> factors = query->factors();
   for (const auto& [name, weights] : question.second) {
     factors.push_back({FindAttribute(domain, name), weights});
   }

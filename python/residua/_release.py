@@ -308,7 +308,9 @@ class Release:
 
     def _moment(self, name: str, of_ends: list[float], asked: Mapping[str, Any]) -> Estimate:
         if name in asked:
-            raise _residua.InputError(f"the question names '{name}' twice")
+            raise _residua.InputError(
+                f"the question names '{name}' twice; its mean and its sum are of all rows that have a number"
+            )
         cells = self._plan.sizes[name]
         return self.query({**asked, name: _terms.weights(of_ends + [0.0] * (cells - 2))})
 

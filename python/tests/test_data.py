@@ -258,6 +258,7 @@ def test_columns_are_taken_by_name(domain):
         ({"x": [-1]}, r'has the value -1 \(row 1\), outside 0..2; set outside="clamp", "drop" or "null" \(with null=True\)'),
         ({"x": [0.5]}, "has the value 0.5 .row 1., not an integer"),
         ({"X": [1]}, "the data: no column 'x', but a column 'X'; spell attributes.x like the column"),
+        ({"x": [{}, {}]}, "column 'x' has an Arrow type that cannot be read.*; convert it to text"),
         ({"x": pd.Series(["a\udc80"], dtype=object)}, r"column 'x' cannot be read: it holds '\\udc80', which is not"),
         ({"x": pd.Series([2**70, "\udc80"], dtype=object)}, "which is not valid Unicode; correct it"),
         ({"y": [1], 3: [1]}, "the data: no column 'x'; it has y, 3: rename or remove attributes.x"),

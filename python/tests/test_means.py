@@ -89,6 +89,13 @@ def test_what_has_no_mean(measured):
         measured.estimates("carrier", "delay")
     with pytest.raises(rs.InputError, match="does not divide"):
         rs.plan(rs.Domain(a=rs.numbers(0, 1, step=0.3)), marginals=1, rho=1)
+    with pytest.raises(rs.InputError, match=r"^domain\['a'\].numbers: 'inf' is not a number; write"):
+        rs.plan(rs.Domain(a=rs.numbers(0, np.inf)), marginals=1, rho=1)
+    for ask in measured.query, lambda mean: measured.compare(mean, "carrier=AA"):
+        with pytest.raises(rs.InputError, match="asks for a mean; ask Release.mean for it, and compare"):
+            ask("mean(delay) carrier=AA")
+    with pytest.raises(rs.InputError, match="names 'delay' twice; its mean and its sum are of all rows"):
+        measured.mean("delay", delay=None)
     assert ("delay",) not in measured.adjusted()
 
 

@@ -35,10 +35,7 @@ class QuestionReader {
         terms.push_back(ReadTerm());
       }
       for (size_t k = 0; k + 1 < terms.size(); ++k) {
-        if (terms[k].attribute == terms.back().attribute) {
-          Fail(ErrorKind::kBadInput, "the question names '{}' twice; join its values with |",
-               domain_[terms[k].attribute].name);
-        }
+        if (terms[k].attribute == terms.back().attribute) FailTwice(domain_[terms[k].attribute]);
       }
     }
     if (!mean) return ProductQuery(domain_, std::move(terms));
@@ -54,6 +51,17 @@ class QuestionReader {
     int attribute = 0;
     bool is_mean = false;
   };
+
+  [[noreturn]] static void FailTwice(const Attribute& attribute) {
+    if (MeanOf(attribute) != nullptr) {
+      Fail(ErrorKind::kBadInput,
+           "the question names '{0}' twice; ask for mean({0}) or sum({0}) alone, which are of all "
+           "rows that have a number",
+           attribute.name);
+    }
+    Fail(ErrorKind::kBadInput, "the question names '{}' twice; join its values with |",
+         attribute.name);
+  }
 
   // Nothing, and nothing is taken, where the question goes on in another way: "mean(x)" may be a
   // name too, before a "=".
@@ -311,9 +319,11 @@ class QuestionReader {
     const double value = NearestDouble(ParseRational(text, attribute.name));
     const auto cell = static_cast<size_t>(finder.Find(value).cell);
     if (cell == cuts.size() || cuts[cell] != value) {
+      size_t nearest = std::min(cell, cuts.size() - 1);
+      if (nearest > 0 && value - cuts[nearest - 1] < cuts[nearest] - value) --nearest;
       Fail(ErrorKind::kBadInput,
            "a range of '{}' must begin and end at its cuts; {} is not a cut, the nearest is {}",
-           attribute.name, text, cuts[std::min(cell, cuts.size() - 1)]);
+           attribute.name, text, cuts[nearest]);
     }
     return static_cast<int64_t>(cell);
   }

@@ -240,6 +240,42 @@ TEST(QuestionTest, RefusesWhatMakesNoSense) {
   }
 }
 
+std::string MessageOf(std::string_view question, const Domain& domain) {
+  try {
+    ParseAnyQuestion(question, domain);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(QuestionTest, NamesTheNearestCut) {
+  for (const auto& [number, nearest] : {std::pair{"9", "10000"},
+                                        {"17000", "10000"},
+                                        {"18000", "25000.5"},
+                                        {"37500", "25000.5"},
+                                        {"37501", "50000"},
+                                        {"60000", "50000"},
+                                        {"1e300", "50000"}}) {
+    const std::string message = MessageOf(fmt::format("income={}..", number), TestDomain());
+    EXPECT_TRUE(message.ends_with(fmt::format("the nearest is {}", nearest))) << message;
+  }
+}
+
+TEST(QuestionTest, SaysWhatCanBeAskedOfAMean) {
+  Attribute x = {.name = "x", .size = 3};
+  x.encoding.cells = MeanEncoding{.low = 0, .high = 10, .step = 1};
+  x.encoding.null_cell = true;
+  const Domain domain({x});
+  for (const char* question : {"mean(x) x=null", "sum(x) mean(x)", "x=null x=null"}) {
+    EXPECT_EQ(
+        MessageOf(question, domain),
+        "the question names 'x' twice; ask for mean(x) or sum(x) alone, which are of all rows "
+        "that have a number")
+        << question;
+  }
+}
+
 // However the number is written: data and questions find the same cell.
 TEST(QuestionTest, ReadsValuesAsTheDataHasThem) {
   for (const char* question :
