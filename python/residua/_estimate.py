@@ -212,7 +212,7 @@ def compare(first: Estimate, second: Estimate, confidence: float) -> Comparison:
         first,
         second,
         shared,
-        shared / (first.std_dev * second.std_dev),
+        shared / apart if (apart := first.std_dev * second.std_dev) > 0 else 0.0,
         Estimate(first.value - second.value, spread, half_step=half_step),
         Estimate(first.value + second.value, both, half_step=half_step),
         Interval(*ratio) if ratio else None,

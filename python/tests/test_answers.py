@@ -324,3 +324,17 @@ def test_half_a_surrogate_pair(release):
     for ask in asked:
         with pytest.raises(rs.InputError, match="not valid Unicode; correct it"):
             ask("\udc80")
+
+
+def test_weights_beyond_doubles(release):
+    """No answer is NaN, and no error 0 that is not."""
+    cells = release.plan.sizes["age"]
+    for weight in 1e308, 1e200, 1e-200:
+        with pytest.raises(rs.InputError, match="weights are too large or too small to compute with"):
+            release.query(age=rs.weights([weight] * (cells - 1) + [0]))
+    nothing = release.query(age=rs.weights([0] * cells))
+    assert (nothing.value, nothing.std_dev) == (0, 0)
+    assert release.compare(nothing, "sex=male").correlation == 0
+    large = release.query(age=rs.weights([1e70] * (cells - 1) + [0]))
+    compared = release.compare(large, "sex=male")
+    assert np.isfinite([compared.covariance, compared.correlation, *compared.ratio]).all()

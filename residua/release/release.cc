@@ -1,6 +1,7 @@
 #include "residua/release/release.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -25,6 +26,20 @@ std::vector<NoisyResidual> InPlanOrder(std::vector<NoisyResidual> residuals) {
     return ListedBefore(a.attributes, b.attributes);
   });
   return residuals;
+}
+
+// Intervals of means and of ratios need fourth powers of answers, which are doubles up to here.
+constexpr double kMaxAnswer = 1e75;
+constexpr double kMaxVariance = 1e150;
+// Below, products of variances and covariances lose digits, and then become 0.
+constexpr double kMinVariance = 1e-150;
+
+// With a weight for each cell, a question may ask for any multiple of an answer.
+void CheckCanBeComputed(bool is_in_range) {
+  if (is_in_range) return;
+  Fail(ErrorKind::kBadInput,
+       "the question's weights are too large or too small to compute with; multiply them all by "
+       "one number that brings them near 1");
 }
 
 }  // namespace
@@ -130,10 +145,19 @@ ProductQuery Release::Question(std::string_view text) const {
   return ParseQuestion(text, plan().domain);
 }
 
-Estimate Release::Answer(const ProductQuery& query) const { return residua::Answer(index_, query); }
+Estimate Release::Answer(const ProductQuery& query) const {
+  const Estimate answer = residua::Answer(index_, query);
+  const bool is_nothing = answer.value == 0 && answer.variance == 0;
+  CheckCanBeComputed(is_nothing ||
+                     (std::abs(answer.value) <= kMaxAnswer && answer.variance >= kMinVariance &&
+                      answer.variance <= kMaxVariance));
+  return answer;
+}
 
 double Release::Covariance(const ProductQuery& a, const ProductQuery& b) const {
-  return residua::Covariance(index_, a, b);
+  const double covariance = residua::Covariance(index_, a, b);
+  CheckCanBeComputed(std::abs(covariance) <= kMaxVariance);
+  return covariance;
 }
 
 }  // namespace residua

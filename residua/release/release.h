@@ -74,6 +74,7 @@ class Release {
 
   // "age=18..30 sex=female", as a query of this release's domain.
   ProductQuery Question(std::string_view text) const;
+  // Error{kBadInput} for weights whose answer is beyond doubles, or nearly.
   Estimate Answer(const ProductQuery& query) const;
   Estimate Answer(std::string_view question) const { return Answer(Question(question)); }
   double Covariance(const ProductQuery& a, const ProductQuery& b) const;

@@ -53,6 +53,22 @@ TEST_F(ReleaseTest, ComparisonCountsSharedNoiseOnce) {
   EXPECT_NEAR(both.sum.variance, release->Answer("0=1..2").variance, 1e-9);
 }
 
+TEST_F(ReleaseTest, WeightsBeyondDoublesAreRefused) {
+  const auto release = Release::Load("m.parquet");
+  const auto query = [&](double weight) {
+    return ProductQuery(release->plan().domain, {{1, std::vector<double>{weight, 0, weight}}});
+  };
+  const Estimate expected = release->Answer(query(2));
+  for (const double scale : {1e-70, 1e70}) {
+    EXPECT_NEAR(release->Answer(query(2 * scale)).value / (expected.value * scale), 1, 1e-9);
+  }
+  EXPECT_EQ(release->Answer(query(0)).variance, 0);
+  for (const double weight : {1e-308, 1e-200, 1e-80, 1e80, 1e200, 1e308}) {
+    EXPECT_THROW(release->Answer(query(weight)), Error) << weight;
+  }
+  EXPECT_THROW(release->Covariance(query(1e200), query(1e200)), Error);
+}
+
 TEST_F(ReleaseTest, BadConfidenceIsRefusedBeforeTheFileIsRead) {
   try {
     CompareQuestions("missing.parquet", "0=1", "0=2", 1);
