@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "residua/base/counted.h"
 #include "residua/base/error.h"
 #include "residua/base/version.h"
 #include "residua/basis/basis_inverse.h"
@@ -298,11 +299,12 @@ PageWritten WritePage(const PageRequest& request) {
       request.text.title.empty() ? "A differentially private release" : request.text.title;
   const int64_t fixed = static_cast<int64_t>(ReaderPageTemplate().size()) +
                         static_cast<int64_t>(Compressed(plan_json + inverses).size()) * 4 / 3;
-  size_t num_held = NumThatFit(residuals, request.max_bytes - fixed);
+  size_t num_held = std::max<size_t>(1, NumThatFit(residuals, request.max_bytes - fixed));
+  int64_t num_bytes = 0;  // of the page that was tried last
   for (;; num_held -= (num_held + 49) / 50) {
     if (num_held == 0) {
-      Fail(ErrorKind::kTooLarge, "{}: a page of {} bytes cannot hold it; allow more",
-           request.output.string(), request.max_bytes);
+      Fail(ErrorKind::kTooLarge, "{}: a page of {} cannot hold it; allow at least {}",
+           request.output.string(), Counted(request.max_bytes, "byte"), num_bytes);
     }
     PageWritten written{request.output, 0, static_cast<int64_t>(num_held), {}};
     for (size_t k = residuals.size(); k > num_held; --k) {
@@ -315,9 +317,10 @@ PageWritten WritePage(const PageRequest& request) {
         "<script type=\"application/json\" id=\"facts\">" +
             InPage(Facts(request, file, plan_digest, written)) +
             "</script>\n<script type=\"text/plain\" id=\"release\">" + data + "</script>");
-    if (static_cast<int64_t>(html.size()) > request.max_bytes) continue;
+    num_bytes = static_cast<int64_t>(html.size());
+    if (num_bytes > request.max_bytes) continue;
     WriteFileAtomically(request.output, html);
-    written.num_bytes = static_cast<int64_t>(html.size());
+    written.num_bytes = num_bytes;
     return written;
   }
 }

@@ -64,8 +64,20 @@ TEST_F(PageTest, LargestTablesAreLeftOutAndNamed) {
 
   request.max_bytes = static_cast<int64_t>(ReaderPageTemplate().size());
   request.output = "b.html";
-  EXPECT_THROW(WritePage(request), Error);
+  std::string message;
+  try {
+    WritePage(request);
+  } catch (const Error& error) {
+    message = error.what();
+  }
   EXPECT_FALSE(std::filesystem::exists("b.html"));
+  const std::string start =
+      fmt::format("b.html: a page of {} bytes cannot hold it; allow at least ", request.max_bytes);
+  ASSERT_TRUE(message.starts_with(start)) << message;
+  request.max_bytes = std::stoll(message.substr(start.size()));
+  EXPECT_EQ(WritePage(request).num_bytes, request.max_bytes) << "the least that is enough";
+  request.max_bytes -= 1;
+  EXPECT_THROW(WritePage(request), Error);
 }
 
 TEST_F(PageTest, SaysThePromiseOfThePlan) {
