@@ -152,7 +152,7 @@ std::string OneLine(std::string_view message) {
   const size_t prefix = first.find(" Error: ");
   if (prefix != std::string::npos && first.find(':') == prefix + 6) first.erase(0, prefix + 8);
   const auto end_plainly = [](std::string* text) {
-    while (!text->empty() && (text->back() == ' ' || text->back() == '.')) text->pop_back();
+    text->erase(text->find_last_not_of(" .!") + 1);
   };
   end_plainly(&first);
   end_plainly(&last);
@@ -200,6 +200,7 @@ constexpr KnownFault kKnownFaults[] = {
     {"not found in FROM clause", "name a column of the table"},
     {"read a database file with version number",
      "export its tables to Parquet, or copy it in DuckDB with STORAGE_VERSION 'v1.0.0'"},
+    {"Corrupt database file", "restore it from a copy"},
     {"Could not set lock on file", "close the program that has it open"},
 };
 
@@ -215,7 +216,8 @@ std::string RemedyFor(std::string_view message) {
 // for a new database, or for one of another program.
 bool IsNoDatabase(std::string_view message) {
   return message.find("in-memory database in read-only mode") != message.npos ||
-         message.find("not a valid DuckDB database file") != message.npos;
+         message.find("not a valid DuckDB database file") != message.npos ||
+         message.find("sqlite_scanner") != message.npos;
 }
 
 }  // namespace

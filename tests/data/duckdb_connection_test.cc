@@ -96,13 +96,14 @@ TEST_F(DuckDbConnectionTest, SaysWhatToDo) {
       "SQLite as sqlite:FILE";
   Write("t.csv", "a\n1\n");
   Write("text.duckdb", "no database, and long enough for the header that one has");
+  Write("sqlite.db", std::string("SQLite format 3") + std::string(4096, '\0'));
   Sql("", {"COPY (SELECT 1 AS a) TO 't.parquet'"});
-  for (const std::string file : {"t.csv", "text.duckdb", "t.parquet"}) {
+  for (const std::string file : {"t.csv", "text.duckdb", "t.parquet", "sqlite.db"}) {
     EXPECT_EQ(MessageOf({"", file, "SELECT a FROM data"}, a), file + no_database);
   }
   Sql("x.duckdb", {"CREATE TABLE t AS SELECT 1 AS a"});
   const std::string no_table =
-      "Table with name dat does not exist!; select from data, which is the file, or from a table "
+      "Table with name dat does not exist; select from data, which is the file, or from a table "
       "of the database";
   EXPECT_EQ(MessageOf({"t.csv", "", "SELECT a FROM dat"}, a), "t.csv: " + no_table);
   EXPECT_EQ(MessageOf({"", "x.duckdb", "SELECT a FROM dat"}, a), "x.duckdb: " + no_table);
