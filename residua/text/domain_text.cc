@@ -120,6 +120,21 @@ std::optional<int> IndexOf(const Domain& domain, const ListedName& name) {
   return static_cast<int>(*number);
 }
 
+// Of `item`: those that need nothing but the size. A mean is said otherwise.
+QueryKind QueriesOfSize(std::string_view text, std::string_view item) {
+  for (const QueryKind kind : {QueryKind::kIdentity, QueryKind::kPrefix, QueryKind::kRange}) {
+    if (text == ToString(kind)) return kind;
+  }
+  if (text == ToString(QueryKind::kHierarchy) || text == ToString(QueryKind::kCustom)) {
+    Fail(ErrorKind::kBadInput,
+         "{}: '{}' needs its groups or its matrix; describe the attribute in a spec file",
+         DomainOption(), item);
+  }
+  Fail(ErrorKind::kBadInput,
+       "{}: the queries of '{}' are not known; choose identity, prefix, range or mean",
+       DomainOption(), item);
+}
+
 }  // namespace
 
 Domain ParseDomain(std::string_view text) {
@@ -150,12 +165,7 @@ Domain ParseDomain(std::string_view text) {
         attribute.encoding.cells = MeanEncoding{.high = *size - 1, .is_integers = true};
         attribute.size = 2;
       } else if (queries_text) {
-        attribute.queries = ParseQueryKind(*queries_text);
-      }
-      if (attribute.queries == QueryKind::kHierarchy || attribute.queries == QueryKind::kCustom) {
-        Fail(ErrorKind::kBadInput,
-             "{}: '{}' needs its groups or its matrix; describe the attribute in a spec file",
-             DomainOption(), item);
+        attribute.queries = QueriesOfSize(*queries_text, item);
       }
       attributes.push_back(std::move(attribute));
     }
