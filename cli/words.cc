@@ -15,12 +15,11 @@ std::string CommandWords(const Phrase& phrase) {
     case Phrase::Kind::kNameData:
       return "add --data FILE";
     case Phrase::Kind::kForgive:
-      return arguments.size() == 1
-                 ? fmt::format("residua ledger forgive {}", arguments[0])
-                 : fmt::format("residua ledger forgive {} --ledger {} --reason ...", arguments[0],
-                               arguments[1]);
+      return fmt::format("residua ledger forgive {} --ledger {} --reason ...", arguments[0],
+                         arguments[1]);
     case Phrase::Kind::kGrant:
-      return fmt::format("residua ledger grant --{} {} --reason ...", arguments[0], arguments[1]);
+      return fmt::format("residua ledger grant --{} {} --ledger {} --reason ...", arguments[0],
+                         arguments[1], arguments[2]);
     case Phrase::Kind::kMeasureAgain:
       return "residua measure PLAN --again";
     case Phrase::Kind::kOtherLedger:

@@ -25,11 +25,11 @@ std::string CallWords(const Phrase& phrase) {
     case Phrase::Kind::kNameData:
       return "pass it to measure";
     case Phrase::Kind::kForgive:
-      return arguments.size() == 1 ? fmt::format("Ledger.forgive({}, reason=...)", arguments[0])
-                                   : fmt::format("residua.Ledger(\"{}\").forgive({}, reason=...)",
-                                                 arguments[1], arguments[0]);
+      return fmt::format("residua.Ledger(\"{}\").forgive({}, reason=...)", arguments[1],
+                         arguments[0]);
     case Phrase::Kind::kGrant:
-      return fmt::format("Ledger.grant({}={}, reason=...)", arguments[0], arguments[1]);
+      return fmt::format("residua.Ledger(\"{}\").grant({}={}, reason=...)", arguments[2],
+                         arguments[0], arguments[1]);
     case Phrase::Kind::kMeasureAgain:
       return "measure(..., again=True)";
     case Phrase::Kind::kOtherLedger:

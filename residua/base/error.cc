@@ -98,9 +98,7 @@ std::string PlainWords(const Phrase& phrase) {
     case Phrase::Kind::kNameData:
       return "say where it is";
     case Phrase::Kind::kForgive:
-      return arguments.size() == 1
-                 ? fmt::format("forgive entry {}", arguments[0])
-                 : fmt::format("forgive entry {} of {}", arguments[0], arguments[1]);
+      return fmt::format("forgive entry {} of {}", arguments[0], arguments[1]);
     case Phrase::Kind::kGrant:
       return fmt::format("grant {} {} more", arguments[0], arguments[1]);
     case Phrase::Kind::kMeasureAgain:

@@ -31,8 +31,8 @@ struct Phrase {
     kOption,            // of the call, {name}: --max-std-dev
     kOtherOutput,       // choose another place to write to
     kNameData,          // say where the data is
-    kForgive,           // a spend that came to nothing: {entry, ledger}, or {entry}
-    kGrant,             // more budget: {unit, amount}, as {"rho", "0.5"}
+    kForgive,           // a spend that came to nothing: {entry, ledger}
+    kGrant,             // more budget: {unit, amount, ledger}, as {"rho", "0.5", "a.ledger"}
     kMeasureAgain,      // as a new spend
     kOtherLedger,       // keep another ledger
     kMakePlan,          // the file that is needed

@@ -58,6 +58,12 @@ Accounting LimitsOf(std::string_view text) {
   Fail(ErrorKind::kBadInput, "the ledger holds an entry limited by the unknown '{}'", text);
 }
 
+// Blanks are no reason.
+void CheckReason(std::string_view reason, std::string_view what, std::string_view which) {
+  if (reason.find_first_not_of(" \t\n\v\f\r") != std::string_view::npos) return;
+  Fail(ErrorKind::kBadInput, "{} needs a reason: {}", what, which);
+}
+
 // 128 random bits in hexadecimal digits.
 std::string DrawIdentity() {
   uint64_t words[2];
@@ -219,16 +225,17 @@ Ledger Ledger::OpenOrCreate(const std::filesystem::path& path, const Rational& f
 Ledger Ledger::Create(const std::filesystem::path& path, const Rational& first_grant,
                       const std::string& neighbours, const std::string& reason,
                       Accounting accounting) {
-  if (reason.empty()) Fail(ErrorKind::kBadInput, "a budget needs a reason: who decided, and when");
+  CheckReason(reason, "a budget", "who decided, and when");
   if (!(first_grant > 0)) {
     Fail(ErrorKind::kBadInput, "a budget of {}; it must be positive", ToString(first_grant));
   }
   if (std::filesystem::exists(path) ||
       !Make(path, GrantOf(first_grant, accounting, reason, neighbours))) {
-    Fail(ErrorKind::kRefused, "{}: exists already, with a budget; to add to it: {}", path.string(),
-         accounting == Accounting::kGaussian
-             ? Phrase{Phrase::Kind::kGrant, {"mu", TextAbove(RootAbove(first_grant))}}
-             : Phrase{Phrase::Kind::kGrant, {"rho", TextBelow(first_grant / 2)}});
+    Fail(
+        ErrorKind::kRefused, "{}: exists already, with a budget; to add to it: {}", path.string(),
+        accounting == Accounting::kGaussian
+            ? Phrase{Phrase::Kind::kGrant, {"mu", TextAbove(RootAbove(first_grant)), path.string()}}
+            : Phrase{Phrase::Kind::kGrant, {"rho", TextBelow(first_grant / 2), path.string()}});
   }
   return Open(path);
 }
@@ -440,10 +447,7 @@ void Ledger::ConfirmPlaced(const Spend& spend) {
 }
 
 void Ledger::Forgive(int64_t id, const std::string& reason) {
-  if (reason.find_first_not_of(" \t\n") == std::string::npos) {
-    Fail(ErrorKind::kBadInput,
-         "forgiving a spend needs a reason: state that nothing of it was published");
-  }
+  CheckReason(reason, "forgiving a spend", "state that nothing of it was published");
   Transact([&] {
     for (const LedgerEntry& entry : Entries()) {
       if (entry.id == id && entry.kind == Kind::kReserved) CheckNothingIsLeft(entry);
@@ -470,6 +474,7 @@ std::string Ledger::Neighbours() const {
 
 void Ledger::Grant(const Rational& amount, const std::string& reason, Accounting accounting) {
   if (amount <= 0) Fail(ErrorKind::kBadInput, "a grant must be positive");
+  CheckReason(reason, "a grant", "who decided, and when");
   Transact([&] { return Insert(GrantOf(amount, accounting, reason, Neighbours())); });
 }
 

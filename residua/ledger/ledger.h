@@ -117,7 +117,8 @@ class Ledger {
   // Takes a reserved spend off the count; refused while its file, or a temporary one, is there.
   // Error{kBadInput} unless there is one of that id and a reason.
   void Forgive(int64_t id, const std::string& reason);
-  // Adds to what may be spent, for the neighbours that the ledger began with.
+  // Adds to what may be spent, for the neighbours that the ledger began with. Error{kBadInput}
+  // without a reason.
   void Grant(const Rational& amount, const std::string& reason,
              Accounting accounting = Accounting::kZcdp);
   std::string Neighbours() const;

@@ -132,7 +132,7 @@ std::optional<SpendRefusal> ReasonToRefuse(const std::string& ledger,
             "release, put its folder back and run the same command again; if nothing of it was "
             "published, {} frees its budget",
             ledger, earlier->what, earlier->id, earlier->time,
-            Phrase{Phrase::Kind::kForgive, {fmt::format("{}", earlier->id)}})};
+            Phrase{Phrase::Kind::kForgive, {fmt::format("{}", earlier->id), ledger}})};
   }
   const Missing missing = MissingFor(entries, balance, spend);
   if (missing.pcost > 0) {
@@ -153,8 +153,8 @@ std::optional<SpendRefusal> ReasonToRefuse(const std::string& ledger,
     // In the unit that the budget was granted in.
     const Phrase more =
         balance.granted == 0 && balance.granted_mu2 > 0 && missing.mu2
-            ? Phrase{Phrase::Kind::kGrant, {"mu", TextAbove(RootAbove(*missing.mu2))}}
-            : Phrase{Phrase::Kind::kGrant, {"rho", TextAbove(missing.pcost / 2)}};
+            ? Phrase{Phrase::Kind::kGrant, {"mu", TextAbove(RootAbove(*missing.mu2)), ledger}}
+            : Phrase{Phrase::Kind::kGrant, {"rho", TextAbove(missing.pcost / 2), ledger}};
     return SpendRefusal{
         "over the budget",
         ErrorOf(ErrorKind::kRefused, "{}: the budget does not allow it: {}; plan for less, or {}",

@@ -101,6 +101,8 @@ TEST_F(LedgerTest, GrantsAddUp) {
   ledger.Grant(Rational(1, 2), "board");
   EXPECT_THROW(ledger.Grant(0, "nothing"), Error);
   EXPECT_THROW(ledger.Grant(-1, "less"), Error);
+  EXPECT_THROW(ledger.Grant(1, ""), Error);
+  EXPECT_THROW(ledger.Grant(1, " \t\r\n"), Error);
   EXPECT_EQ(ledger.CurrentBalance().granted, Rational(3, 2));
   EXPECT_EQ(ledger.BalanceBefore(2).granted, 1);
   // Opening again with another first grant changes nothing.
@@ -110,6 +112,7 @@ TEST_F(LedgerTest, GrantsAddUp) {
 // Twelve processes race for a budget that seven of them fit into; ten more race to create a ledger.
 TEST_F(LedgerTest, ABudgetIsSetBeforeTheFirstSpend) {
   EXPECT_THROW(Ledger::Create(path_, 1, kOneRow, ""), Error);
+  EXPECT_THROW(Ledger::Create(path_, 1, kOneRow, "  "), Error);
   EXPECT_THROW(Ledger::Create(path_, 0, kOneRow, "board"), Error);
   EXPECT_FALSE(fs::exists(path_));
   Ledger ledger = Ledger::Create(path_, Rational(1, 3), kOneRow, "board decision");
