@@ -9,8 +9,6 @@
 namespace residua::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
 struct InitOptions {
   std::string data;
   std::string output;
@@ -18,16 +16,13 @@ struct InitOptions {
 
 void Run(const InitOptions& options) {
   const bool has_output = !options.output.empty();
-  if (has_output && fs::exists(options.output)) {
-    Fail(ErrorKind::kRefused, "{}: exists already and is not overwritten; choose another -o",
-         options.output);
-  }
+  if (has_output) CheckReplaceable(options.output, FileKind::kNew);
   DataReference data;
   data.source = options.data;
   if (has_output) data = Rebase(data, ".", FolderOf(options.output));
   const std::string draft = DraftSpec(options.data, data.source);
   if (has_output) {
-    WriteFileAtomically(options.output, draft);
+    WriteFileAtomically(options.output, draft, FileKind::kNew);
   } else {
     fmt::print("{}", draft);
   }

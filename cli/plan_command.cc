@@ -187,6 +187,7 @@ void Run(const PlanOptions& options) {
   CheckTolerance(options.tolerance);
   const Spec spec = Gather(options);
   AtPlace(options.spec, [&] { CheckWorkload(spec.domain, spec.workload); });
+  if (!options.output.empty()) CheckReplaceable(options.output, FileKind::kPlan);
   const auto start = std::chrono::steady_clock::now();
   SelectRequest request = RequestOf(spec);
   request.solver.tolerance = options.tolerance;

@@ -80,7 +80,8 @@ void Run(const Options& options) {
   }
   if (wanted.contains(kFairness) || !options.csv.empty()) {
     const std::vector<FairnessPoint> points = StudyFairness();
-    if (!options.csv.empty()) WriteFileAtomically(options.csv, FairnessCsv(points));
+    if (!options.csv.empty())
+      WriteFileAtomically(options.csv, FairnessCsv(points), FileKind::kAnything);
     if (options.json) {
       json["fairness"] = FairnessJson(points);
     } else {

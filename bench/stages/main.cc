@@ -55,7 +55,7 @@ void Main(const std::vector<std::string>& wanted, const std::string& tsv_file) {
       tsv += TsvOf(growth);
     }
   }
-  if (!tsv_file.empty()) WriteFileAtomically(tsv_file, tsv);
+  if (!tsv_file.empty()) WriteFileAtomically(tsv_file, tsv, FileKind::kAnything);
   fmt::print("{}{}", summary, details);
 }
 

@@ -290,7 +290,8 @@ class Spec:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a spec file for the command line. Matrices go into files beside it. What was read
-        or drafted, and not changed, keeps its comments, unless it names files of another folder.
+        or drafted, and not changed, keeps its comments, unless it names files of another folder. A
+        file that is there and is not a spec is refused.
 
         >>> import residua as rs
         >>> rs.Spec(rs.Domain(sex=["female", "male"]), marginals=1, rho=1).save("spec.toml")
@@ -298,6 +299,7 @@ class Spec:
         Fraction(2, 1)
         """
         file = Path(path)
+        _check_replaceable(file)
         folder = Path(os.path.relpath(self.folder, file.parent.absolute()))
         document = copy.deepcopy(self._document)
         data = document.get("data", {})
@@ -316,6 +318,26 @@ class Spec:
             raise _residua.Error(
                 f"{error.filename or file}: cannot be written: {error.strerror}"
             ) from None
+
+
+# No spec is as large.
+_MOST_SPEC_BYTES = 100_000_000
+
+
+def _check_replaceable(file: Path) -> None:
+    """A spec replaces only a spec, or an empty file: another name may have been meant."""
+    if not file.is_file() or file.stat().st_size == 0:
+        return
+    is_spec = False
+    if file.stat().st_size <= _MOST_SPEC_BYTES:
+        try:
+            is_spec = "attributes" in tomllib.loads(file.read_text(encoding="utf-8"))
+        except ValueError:  # of UTF-8 or TOML
+            pass
+    if not is_spec:
+        raise _residua.Refused(
+            f"{file}: exists and is not a spec, so it is not overwritten; choose another path"
+        )
 
 
 def init(data: Any) -> Spec:

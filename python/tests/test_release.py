@@ -180,6 +180,21 @@ def test_save_never_overwrites(release):
         assert (loaded.residuals(*names) == release.residuals(*names)).all()
 
 
+def test_an_output_replaces_only_its_like(release):
+    release.save("a.parquet")
+    measured = Path("a.parquet").read_bytes()
+    Path("data.csv").write_text("x\n1\n", encoding="utf-8")
+    with pytest.raises(rs.Refused, match="data.csv: exists and is not a plan.*another path"):
+        release.plan.save("data.csv")
+    with pytest.raises(rs.Refused, match="a.parquet: exists and is not a page.*another path"):
+        release.page("a.parquet")
+    assert Path("a.parquet").read_bytes() == measured
+    assert Path("data.csv").read_text(encoding="utf-8") == "x\n1\n"
+    for _ in range(2):
+        release.plan.save("plan.json")
+        release.page("page.html")
+
+
 def test_a_changed_release_is_refused(release):
     release.save("a.parquet")
     content = bytearray(Path("a.parquet").read_bytes())

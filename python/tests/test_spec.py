@@ -460,3 +460,18 @@ def test_dates_and_columns_are_those_of_a_spec_file():
 def test_the_size_of_what_is_no_attribute(attribute, message):
     with pytest.raises(rs.InputError, match=f"domain\\['x'\\].{message}"):
         repr(rs.Domain(x=attribute))
+
+
+def test_a_spec_replaces_only_a_spec():
+    spec = rs.Spec(rs.Domain(sex=["female", "male"]), marginals=1, rho=1)
+    Path("data.csv").write_bytes(b"sex\nmale\n")
+    Path("data.parquet").write_bytes(b"PAR1\xff\xfe")
+    for name in ("data.csv", "data.parquet"):
+        before = Path(name).read_bytes()
+        with pytest.raises(rs.Refused, match=f"{name}: exists and is not a spec"):
+            spec.save(name)
+        assert Path(name).read_bytes() == before
+    Path("empty.toml").touch()
+    for name in ("empty.toml", "empty.toml", "new.toml"):
+        spec.save(name)
+        assert rs.Spec.read(name).text == spec.text

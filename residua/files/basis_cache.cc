@@ -37,8 +37,10 @@ std::string KeyOf(const SelectRequest& request) {
   return Sha256(JsonLine(json));
 }
 
-// The file's entries by key; empty if it does not exist or is damaged.
+// The file's entries by key; empty if it does not exist or is damaged. Refuses a file that they could
+// not be kept in, before a plan is made.
 Json ReadEntries(const std::filesystem::path& path) {
+  CheckReplaceable(path, FileKind::kBasisCache);
   if (!std::filesystem::exists(path)) return Json::object();
   const std::string text = ReadFile(path);
   try {
@@ -120,7 +122,7 @@ void KeepBases(const std::filesystem::path& path, const SelectRequest& request, 
   json["format"] = kCacheFormat;
   json["digest"] = Sha256(JsonLine(entries));
   json["entries"] = std::move(entries);
-  WriteFileAtomically(path, JsonLine(json) + "\n");
+  WriteFileAtomically(path, JsonLine(json) + "\n", FileKind::kBasisCache);
 }
 
 }  // namespace residua

@@ -14,7 +14,7 @@ namespace residua {
 // it at the same time, one may have to add again.
 
 // The bases for this request, one matrix per attribute; empty if the file does not exist, lacks
-// them, or is damaged.
+// them, or is damaged. Error{kRefused} if it is another file, which would be lost.
 std::vector<ResidualMatrix> FindBases(const std::filesystem::path& path,
                                       const SelectRequest& request);
 

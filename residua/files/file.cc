@@ -258,7 +258,14 @@ FolderLock::FolderLock(const std::filesystem::path& folder)
 
 FolderLock::~FolderLock() { close(descriptor_); }
 
-void WriteFileAtomically(const std::filesystem::path& path, std::string_view content) {
+void WriteFileAtomically(const std::filesystem::path& path, std::string_view content,
+                         FileKind kind) {
+  CheckReplaceable(path, kind);
+  if (IsPipeOrDevice(path)) {
+    std::ofstream stream(path, std::ios::binary);
+    if (!(stream << content << std::flush)) FailToWrite(path, errno);
+    return;
+  }
   FileInProgress file(path);
   file.Write(content);
   file.Commit();

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "residua/files/file_kind.h"
+
 namespace residua {
 
 // The folder a file is in; "." for a bare name.
@@ -79,7 +81,9 @@ class FolderLock {
 };
 
 // Writes a temporary file beside `path`, syncs it, and renames it into place: `path` holds either
-// what it held before or all of `content`.
-void WriteFileAtomically(const std::filesystem::path& path, std::string_view content);
+// what it held before or all of `content`. Refuses what CheckReplaceable does. A pipe or a device,
+// such as /dev/null, is written to as it is.
+void WriteFileAtomically(const std::filesystem::path& path, std::string_view content,
+                         FileKind kind);
 
 }  // namespace residua

@@ -463,7 +463,7 @@ PlanFile PlanFromJson(std::string_view text, const std::string& name) {
 }
 
 void WritePlan(const std::filesystem::path& path, const PlanFile& file) {
-  WriteFileAtomically(path, PlanToJson(file));
+  WriteFileAtomically(path, PlanToJson(file), FileKind::kPlan);
 }
 
 PlanFile ReadPlan(const std::filesystem::path& path) {

@@ -33,7 +33,7 @@ class FolderWriter final : public TableWriter {
            path_.string());
     }
     in_progress_ = MakeFolderInProgress(path_);
-    WriteFileAtomically(in_progress_ / kAboutFile, layout_.about);
+    WriteFileAtomically(in_progress_ / kAboutFile, layout_.about, FileKind::kAnything);
     if (layout_.format == TableFormat::kCsv) {
       csv_labels_ = CsvLabels(layout_);
     } else {

@@ -286,6 +286,7 @@ size_t NumThatFit(const std::vector<PackedResidual>& residuals, int64_t max_byte
 }  // namespace
 
 PageWritten WritePage(const PageRequest& request) {
+  CheckReplaceable(request.output, FileKind::kPage);
   const MeasurementFile file(request.measurements);
   const Plan& plan = file.plan();
   CheckStandsAlone(plan);
@@ -319,7 +320,7 @@ PageWritten WritePage(const PageRequest& request) {
             "</script>\n<script type=\"text/plain\" id=\"release\">" + data + "</script>");
     num_bytes = static_cast<int64_t>(html.size());
     if (num_bytes > request.max_bytes) continue;
-    WriteFileAtomically(request.output, html);
+    WriteFileAtomically(request.output, html, FileKind::kPage);
     written.num_bytes = num_bytes;
     return written;
   }

@@ -57,7 +57,7 @@ PlanningPageWritten WritePlanningPage(const std::filesystem::path& spec,
   const std::string html = FilledTemplate(
       PlannerPageTemplate(), name,
       "<script type=\"application/json\" id=\"start\">" + InPage(start) + "</script>");
-  WriteFileAtomically(output, html);
+  WriteFileAtomically(output, html, FileKind::kPage);
   return {output, static_cast<int64_t>(html.size())};
 }
 

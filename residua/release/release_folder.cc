@@ -258,6 +258,8 @@ ReleaseOutcome MakeRelease(const ReleaseRequest& request) {
   const ReleaseFolder folder(request.output);
   const TablesRequest tables = TablesOf(request, folder);
   CheckTablesRequest(tables);
+  CheckReplaceable(folder.summary, FileKind::kSummary);
+  CheckReplaceable(folder.page, FileKind::kPage);
   // Without the data: the folder can be published as it is, and the spec is given again to resume.
   PlanFile plan{PlanIn(folder, request), spec.data.WithoutPlaces()};
   if (request.on_planned) request.on_planned();
@@ -301,7 +303,7 @@ ReleaseOutcome MakeRelease(const ReleaseRequest& request) {
                      written.num_answers, !spec.data.query.empty(), DigestShownIn(folder.plan),
                      spec.release};
   facts.measured_cost = CostOf(plan.plan);
-  WriteFileAtomically(folder.summary, SummaryText(published, facts));
+  WriteFileAtomically(folder.summary, SummaryText(published, facts), FileKind::kSummary);
   PageWritten page = WritePage({tables.measurements, folder.page, spec.release, facts.is_query,
                                 request.confidence, facts.plan_digest, request.max_page_bytes});
   return {folder,

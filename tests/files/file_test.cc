@@ -23,7 +23,7 @@ mode_t ModeOf(const fs::path& path) {
 
 TEST_F(FileTest, ModesFollowTheMask) {
   const mode_t before = umask(027);
-  WriteFileAtomically("file", "text");
+  WriteFileAtomically("file", "text", FileKind::kNew);
   const fs::path folder = MakeFolderInProgress("folder");
   umask(before);
   EXPECT_EQ(ModeOf("file"), 0640u);

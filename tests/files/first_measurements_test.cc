@@ -127,7 +127,7 @@ class FirstMeasurementsTest : public FolderTest {
     ASSERT_NE(at, std::string::npos);
     bytes.replace(at, old_bytes.size(),
                   Varint(2 * static_cast<uint64_t>(claimed), old_bytes.size()));
-    WriteFileAtomically(name, bytes);
+    WriteFileAtomically(name, bytes, FileKind::kAnything);
   }
 
   // As Thrift writes numbers, in at least that many bytes.

@@ -45,9 +45,9 @@ class HostileMeasurementsTest : public FolderTest {
 
   // The file with these bytes, and digests that fit them: Verify's message.
   static std::string MessageOfSealed(const std::string& bytes) {
-    WriteFileAtomically("bad.parquet", bytes);
+    WriteFileAtomically("bad.parquet", bytes, FileKind::kAnything);
     const Outcome outcome = RunApart([] {
-      WriteFileAtomically("bad.parquet", Resealed("bad.parquet"));
+      WriteFileAtomically("bad.parquet", Resealed("bad.parquet"), FileKind::kAnything);
       VerifyMeasurements(MeasurementFile("bad.parquet"));
     });
     EXPECT_LT(outcome.peak_bytes, kLittleMemory);
@@ -81,8 +81,8 @@ TEST_F(HostileMeasurementsTest, RowsThatSayOtherThanThePlanAreRefused) {
   for (size_t at = 4; at < static_cast<size_t>(footer.offset); ++at) {
     std::string bad = good;
     bad[at] = static_cast<char>(bad[at] ^ 1);
-    WriteFileAtomically("bad.parquet", bad);
-    WriteFileAtomically("bad.parquet", Resealed("bad.parquet"));
+    WriteFileAtomically("bad.parquet", bad, FileKind::kAnything);
+    WriteFileAtomically("bad.parquet", Resealed("bad.parquet"), FileKind::kAnything);
     try {
       VerifyMeasurements(MeasurementFile("bad.parquet"));
       ++accepted;
@@ -148,11 +148,12 @@ TEST_F(HostileMeasurementsTest, FootersCutShortAreRefused) {
   const std::string good = ReadFile("good.parquet");
   EXPECT_NO_THROW(ReadParquetFooter(OpenBytes("good.parquet")));
   for (const size_t size : {size_t{0}, size_t{4}, size_t{8}, size_t{11}, good.size() - 1}) {
-    WriteFileAtomically("cut.parquet", good.substr(0, size));
+    WriteFileAtomically("cut.parquet", good.substr(0, size), FileKind::kAnything);
     EXPECT_THROW(ReadParquetFooter(OpenBytes("cut.parquet")), Error) << size;
   }
   // A length beyond the file.
-  WriteFileAtomically("cut.parquet", good.substr(0, good.size() - 8) + "\xff\xff\xff\x7fPAR1");
+  WriteFileAtomically("cut.parquet", good.substr(0, good.size() - 8) + "\xff\xff\xff\x7fPAR1",
+                      FileKind::kAnything);
   EXPECT_THROW(ReadParquetFooter(OpenBytes("cut.parquet")), Error);
 }
 

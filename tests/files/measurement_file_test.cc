@@ -208,7 +208,7 @@ TEST_F(MeasurementFileTest, SomeSetsAreReadWithoutTheOthers) {
   // The largest set, {0, 1}, has row groups of its own; damage it.
   std::string bytes = ReadFile(path_);
   bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
-  WriteFileAtomically(path_, bytes);
+  WriteFileAtomically(path_, bytes, FileKind::kAnything);
   const MeasurementFile file(path_);
   std::vector<AttributeSet> asked;
   file.ForEachOf({{1}, {}, {1, 2}, {1}}, [&](NoisyResidual&& residual) {

@@ -7,6 +7,7 @@
 #include "residua/base/error.h"
 #include "residua/files/file.h"
 #include "residua/release/page_template.h"
+#include "residua/release/planning_page.h"
 #include "tests/fixtures/folder_test.h"
 #include "tests/release/small_measurement.h"
 
@@ -37,6 +38,19 @@ TEST_F(PageTest, IsAFunctionOfTheMeasurements) {
   EXPECT_TRUE(written.left_out.empty());
   EXPECT_EQ(html.find("secret"), std::string::npos);
   EXPECT_EQ(html.find("<!-- residua:"), std::string::npos);
+}
+
+TEST_F(PageTest, ReplacesNothingButAPage) {
+  const std::string measured = ReadFile("m.parquet");
+  EXPECT_THROW(WritePage({"m.parquet", "m.parquet"}), Error);
+  EXPECT_EQ(ReadFile("m.parquet"), measured);
+  Write("spec.toml", BlankSpec());
+  Write("data.csv", "x\n1\n");
+  EXPECT_THROW(WritePlanningPage("spec.toml", "data.csv"), Error);
+  EXPECT_EQ(ReadFile("data.csv"), "x\n1\n");
+  WritePlanningPage("spec.toml", "a.html");
+  WritePage({"m.parquet", "a.html"});
+  WritePage({"m.parquet", "a.html"});
 }
 
 TEST_F(PageTest, TextsEndNoElement) {

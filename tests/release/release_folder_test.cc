@@ -96,6 +96,20 @@ TEST_F(ReleaseFolderTest, MakesAWholeRelease) {
   EXPECT_LE(forecast.rms_std_dev, largest);
 }
 
+TEST_F(ReleaseFolderTest, FilesOfOthersAreRefusedBeforeAnythingIsSpent) {
+  const ReleaseRequest request = RequestReleaseOf("spec.toml", "out");
+  WritePlan("plan.json", {Select(RequestOf(request.spec)), {}});
+  for (const char* name : {"out/index.html", "out/summary.md"}) {
+    fs::create_directory("out");
+    fs::copy_file("plan.json", "out/plan.json");
+    Write(name, "theirs");
+    EXPECT_NE(Refusal(request).second.find("is not overwritten"), std::string::npos);
+    EXPECT_EQ(ReadFile(name), "theirs");
+    EXPECT_FALSE(fs::exists("people.csv.ledger"));
+    fs::remove_all("out");
+  }
+}
+
 TEST_F(ReleaseFolderTest, AnInterruptedReleaseContinuesWithoutSpendingTwice) {
   ReleaseRequest request = RequestReleaseOf("spec.toml", "out");
   request.on_sets = [](int64_t, int64_t) { Fail(ErrorKind::kIo, "the disk is full"); };
