@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -16,6 +14,7 @@ constexpr int kExitBadInput = 1;
 constexpr int kExitRefused = 2;
 
 int Report(const std::string& message, int exit_code) {
+  residua::cli::AwaitInterruption();
   fmt::print(stderr, "residua: {}\n", message);
   return exit_code;
 }
@@ -41,6 +40,7 @@ std::string CommandOf(const CLI::App& app) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  residua::cli::HandleSignals();
   CLI::App app{"Differentially private marginals with exact error bars."};
   app.name("residua");
   app.footer("Run residua COMMAND --help for the options of a command and an example.");
@@ -69,13 +69,12 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return Report(fmt::format("{}; see {} --help", error.what(), CommandOf(app)), kExitBadInput);
   } catch (const residua::Error& error) {
-    // The thread that stopped this work ends the program, and has said why.
-    while (residua::cli::IsInterrupted()) pause();
     const bool is_release = app.got_subcommand("release");
     return Report(is_release ? residua::cli::WordedForRelease(error) : residua::cli::Worded(error),
                   error.kind() == residua::ErrorKind::kRefused ? kExitRefused : kExitBadInput);
   } catch (const std::exception& error) {
     return Report(residua::MessageOf(error), kExitBadInput);
   }
+  residua::cli::AwaitInterruption();
   return 0;
 }

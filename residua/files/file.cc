@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "residua/base/error.h"
+#include "residua/files/own_temporaries.h"
 #include "residua/noise/secure_bits.h"
 
 namespace residua {
@@ -65,12 +66,18 @@ std::string RandomSuffix() {
 // it under its other threads.
 std::string MakeBeside(const std::filesystem::path& target, std::string_view problem,
                        const std::function<int(const char* path)>& make) {
-  while (true) {
-    std::string path = fmt::format("{}.{}", target.string(), RandomSuffix());
-    if (make(path.c_str()) >= 0) return path;
-    if (errno == EEXIST) continue;
+  std::string path;
+  ChangeOwnTemporaries([&](std::set<std::string>* own) {
+    do {
+      path = fmt::format("{}.{}", target.string(), RandomSuffix());
+      if (make(path.c_str()) >= 0) {
+        own->insert(path);
+        return;
+      }
+    } while (errno == EEXIST);
     Fail(ErrorKind::kIo, "{}: {}: {}", target.string(), problem, std::strerror(errno));
-  }
+  });
+  return path;
 }
 
 }  // namespace
@@ -102,7 +109,10 @@ FileInProgress::FileInProgress(const std::filesystem::path& target,
 }
 
 FileInProgress::~FileInProgress() {
-  if (!is_kept_) unlink(path_.c_str());
+  if (!is_kept_) {
+    unlink(path_.c_str());
+    ForgetOwnTemporary(path_);
+  }
   CloseDescriptor();
 }
 
@@ -140,7 +150,10 @@ void FileInProgress::SyncThroughPath() const {
 
 void FileInProgress::Commit(Durability durability) {
   if (durability == Durability::kSynced) SyncThroughPath();
-  if (rename(path_.c_str(), target_.c_str()) != 0) FailToWrite(target_, errno);
+  ChangeOwnTemporaries([this](std::set<std::string>* own) {
+    if (rename(path_.c_str(), target_.c_str()) != 0) FailToWrite(target_, errno);
+    own->erase(path_);
+  });
   is_kept_ = true;
   CloseDescriptor();
   if (durability == Durability::kSynced) SyncDirectoryOf(target_);
@@ -149,18 +162,24 @@ void FileInProgress::Commit(Durability durability) {
 void FileInProgress::Complete() {
   SyncThroughPath();
   SyncDirectoryOf(target_);
+  ChangeOwnTemporaries([this](std::set<std::string>* own) { own->erase(path_); });
   is_kept_ = true;
 }
 
 bool FileInProgress::PutInPlaceIfFree() {
-  int result = renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target_.c_str(), RENAME_NOREPLACE);
-  // Some file systems and kernels cannot. None replaces a file by a second name of another.
-  if (result != 0 && errno != EEXIST && errno != ENOENT) {
-    result = link(path_.c_str(), target_.c_str());
-    if (result == 0) unlink(path_.c_str());
-  }
-  if (result != 0 && errno == EEXIST) return false;
-  if (result != 0) FailToWrite(target_, errno);
+  bool is_free = true;
+  ChangeOwnTemporaries([&](std::set<std::string>* own) {
+    int result = renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target_.c_str(), RENAME_NOREPLACE);
+    // Some file systems and kernels cannot. None replaces a file by a second name of another.
+    if (result != 0 && errno != EEXIST && errno != ENOENT) {
+      result = link(path_.c_str(), target_.c_str());
+      if (result == 0) unlink(path_.c_str());
+    }
+    is_free = result == 0 || errno != EEXIST;
+    if (result != 0 && is_free) FailToWrite(target_, errno);
+    if (is_free) own->erase(path_);
+  });
+  if (!is_free) return false;
   is_kept_ = true;
   CloseDescriptor();
   SyncDirectoryOf(target_);
@@ -169,12 +188,41 @@ bool FileInProgress::PutInPlaceIfFree() {
 
 void FileInProgress::Discard() {
   if (unlink(path_.c_str()) != 0 && errno != ENOENT) FailToWrite(path_, errno);
+  ForgetOwnTemporary(path_);
   CloseDescriptor();
 }
 
-std::filesystem::path MakeFolderInProgress(const std::filesystem::path& target) {
-  return MakeBeside(target, "cannot make the folder",
-                    [](const char* path) { return mkdir(path, 0777); });
+FolderInProgress::FolderInProgress(std::filesystem::path target)
+    : target_(std::move(target)),
+      path_(MakeBeside(target_, "cannot make the folder",
+                       [](const char* path) { return mkdir(path, 0777); })) {}
+
+// Of the folder that was replaced, if it was.
+FolderInProgress::~FolderInProgress() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+  ForgetOwnTemporary(path_.string());
+}
+
+void FolderInProgress::Commit() {
+  SyncFileSystemOf(path_);
+  const std::filesystem::path old = path_.string() + ".old";
+  ChangeOwnTemporaries([&](std::set<std::string>* own) {
+    std::error_code error, ignored;
+    const bool replaces = std::filesystem::exists(target_);
+    if (replaces) std::filesystem::rename(target_, old, error);
+    if (!error) {
+      std::filesystem::rename(path_, target_, error);
+      if (error && replaces) std::filesystem::rename(old, target_, ignored);
+    }
+    if (error) {
+      Fail(ErrorKind::kIo, "{}: cannot be put in place: {}", target_.string(), error.message());
+    }
+    own->erase(path_.string());
+    own->insert(old.string());
+  });
+  // What was replaced is deleted as an unfinished folder is.
+  path_ = old;
 }
 
 std::string ReadFile(const std::filesystem::path& path) {

@@ -54,8 +54,23 @@ class FileInProgress {
   bool is_kept_ = false;  // complete, or in place
 };
 
-// A folder of a name beside `target` that nobody can foretell, for what becomes `target`.
-std::filesystem::path MakeFolderInProgress(const std::filesystem::path& target);
+// A folder of a name beside `target` that nobody can foretell, which becomes `target` when it is
+// complete, in the place of a folder that is there; deleted otherwise.
+class FolderInProgress {
+ public:
+  explicit FolderInProgress(std::filesystem::path target);
+  FolderInProgress(const FolderInProgress&) = delete;
+  FolderInProgress& operator=(const FolderInProgress&) = delete;
+  ~FolderInProgress();
+
+  const std::filesystem::path& path() const { return path_; }
+  // Syncs all that is in it and gives it the target's name.
+  void Commit();
+
+ private:
+  std::filesystem::path target_;
+  std::filesystem::path path_;
+};
 
 // What a FileInProgress for `target`, or a folder made in the same way, may have left behind when
 // its process was killed: whatever is called `target` with a dot and six letters or digits.

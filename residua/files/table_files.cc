@@ -32,8 +32,8 @@ class FolderWriter final : public TableWriter {
            "{}: exists and holds other things than tables of residua's; choose another folder",
            path_.string());
     }
-    in_progress_ = MakeFolderInProgress(path_);
-    WriteFileAtomically(in_progress_ / kAboutFile, layout_.about, FileKind::kAnything);
+    in_progress_.emplace(path_);
+    WriteFileAtomically(in_progress_->path() / kAboutFile, layout_.about, FileKind::kAnything);
     if (layout_.format == TableFormat::kCsv) {
       csv_labels_ = CsvLabels(layout_);
     } else {
@@ -42,10 +42,6 @@ class FolderWriter final : public TableWriter {
   }
   FolderWriter(const FolderWriter&) = delete;
   FolderWriter& operator=(const FolderWriter&) = delete;
-  ~FolderWriter() override {
-    std::error_code ignored;
-    if (!in_progress_.empty()) fs::remove_all(in_progress_, ignored);
-  }
 
   void Write(const PublishedTable& table) override {
     if (table.first == 0) {
@@ -53,11 +49,11 @@ class FolderWriter final : public TableWriter {
       std::string name = layout_.names.TableName(table.table());
       if (layout_.columns != TableColumns::kEstimates) name += ".adjusted";
       if (layout_.format == TableFormat::kCsv) {
-        csv_.emplace(in_progress_ / (name + ".csv"), layout_, csv_labels_, &threads_);
+        csv_.emplace(in_progress_->path() / (name + ".csv"), layout_, csv_labels_, &threads_);
       } else {
         attributes_ = table.attributes;
-        parquet_.emplace(in_progress_ / (name + ".parquet"), layout_, dictionaries_, &attributes_,
-                         table.means != nullptr);
+        parquet_.emplace(in_progress_->path() / (name + ".parquet"), layout_, dictionaries_,
+                         &attributes_, table.means != nullptr);
       }
     }
     if (csv_) {
@@ -77,17 +73,8 @@ class FolderWriter final : public TableWriter {
 
   void Finish() override {
     RESIDUA_CHECK(!csv_ && !parquet_);
-    SyncFileSystemOf(in_progress_);
-    std::error_code error;
-    const fs::path old = in_progress_.string() + ".old";
-    const bool replaces = fs::exists(path_);
-    if (replaces) fs::rename(path_, old, error);
-    if (!error) fs::rename(in_progress_, path_, error);
-    if (error) {
-      Fail(ErrorKind::kIo, "{}: cannot be put in place: {}", path_.string(), error.message());
-    }
-    in_progress_.clear();
-    if (replaces) fs::remove_all(old, error);
+    in_progress_->Commit();
+    in_progress_.reset();
   }
 
  private:
@@ -96,7 +83,7 @@ class FolderWriter final : public TableWriter {
   Threads threads_;
   std::vector<std::vector<std::string>> csv_labels_;
   std::vector<AxisDictionaries> dictionaries_;
-  fs::path in_progress_;
+  std::optional<FolderInProgress> in_progress_;  // until it is finished
   // The table that is written, one of the two.
   std::optional<CsvTable> csv_;
   std::optional<ParquetTables> parquet_;

@@ -6,7 +6,9 @@
 #include <thread>
 
 #include "residua/base/error.h"
+#include "residua/files/own_temporaries.h"
 #include "tests/fixtures/folder_test.h"
+#include "tests/fixtures/run_apart.h"
 
 namespace residua {
 namespace {
@@ -24,10 +26,10 @@ mode_t ModeOf(const fs::path& path) {
 TEST_F(FileTest, ModesFollowTheMask) {
   const mode_t before = umask(027);
   WriteFileAtomically("file", "text", FileKind::kNew);
-  const fs::path folder = MakeFolderInProgress("folder");
+  const FolderInProgress folder("folder");
   umask(before);
   EXPECT_EQ(ModeOf("file"), 0640u);
-  EXPECT_EQ(ModeOf(folder), 0750u);
+  EXPECT_EQ(ModeOf(folder.path()), 0750u);
 }
 
 // As other threads would see it: the system says what the mask is without changing it.
@@ -79,6 +81,47 @@ TEST_F(FileTest, WhatIsCompleteStaysUntilItIsDiscarded) {
   EXPECT_THROW(FileInProgress("target", again.path()), Error) << "while another is writing it";
   again.Discard();
   EXPECT_TRUE(TemporariesOf("target").empty());
+}
+
+TEST_F(FileTest, AFolderReplacesAFolderAsAWhole) {
+  fs::create_directory("folder");
+  Write("folder/old", "old");
+  {
+    FolderInProgress unfinished("folder");
+    WriteFileAtomically(unfinished.path() / "new", "new", FileKind::kNew);
+  }
+  EXPECT_TRUE(fs::exists("folder/old"));
+  {
+    FolderInProgress folder("folder");
+    WriteFileAtomically(folder.path() / "new", "new", FileKind::kNew);
+    folder.Commit();
+    EXPECT_TRUE(fs::exists("folder/new"));
+  }
+  EXPECT_FALSE(fs::exists("folder/old"));
+  EXPECT_TRUE(TemporariesOf("folder").empty());
+}
+
+// In a process of its own, as it can write no files any more.
+TEST_F(FileTest, AProcessThatEndsDeletesWhatItIsWritingAndNothingElse) {
+  Write("target", "theirs");
+  Write("target.a1B2c3", "of another process");
+  const Outcome outcome = RunApart([] {
+    FileInProgress complete("complete");
+    complete.Complete();
+    FileInProgress file("target");
+    file.Write("half");
+    const FolderInProgress folder("folder");
+    FileInProgress inside(folder.path() / "file");
+    DeleteOwnTemporaries();
+    EXPECT_THROW(file.Commit(), Error);
+    EXPECT_THROW(inside.Complete(), Error);
+    EXPECT_THROW(FileInProgress("another"), Error);
+    _exit(testing::Test::HasFailure() ? 1 : 0);
+  });
+  EXPECT_EQ(outcome.message, "");
+  EXPECT_EQ(ReadFile("target"), "theirs");
+  EXPECT_EQ(TemporariesOf("complete").size(), 1u);
+  EXPECT_EQ(std::distance(fs::directory_iterator("."), {}), 3);
 }
 
 TEST_F(FileTest, RemovesOnlyWhatWasLeftBehindByItself) {
