@@ -8,6 +8,7 @@
 #include "cli/interruption.h"
 #include "cli/mean_report.h"
 #include "cli/plan_report.h"
+#include "cli/print_text.h"
 #include "cli/progress.h"
 #include "cli/words.h"
 #include "residua/base/counted.h"
@@ -50,13 +51,13 @@ void PrintAttributes(const Domain& domain, const ReadReport& report) {
   for (const Attribute& attribute : domain.attributes()) {
     width = std::max(width, attribute.name.size());
   }
-  fmt::print("{:<{}}  {:>7}  {:>8}  {:>8}  values outside: what happens\n", "attribute", width,
-             "cells", "outside", "missing");
+  PrintText("{:<{}}  {:>7}  {:>8}  {:>8}  values outside: what happens\n", "attribute", width,
+            "cells", "outside", "missing");
   for (int i = 0; i < domain.size(); ++i) {
     const AttributeReport& found = report.attributes[static_cast<size_t>(i)];
-    fmt::print("{:<{}}  {:>7}  {:>8}  {:>8}  {}{}\n", domain[i].name, width, domain[i].size,
-               found.num_outside, found.num_missing, WhatHappens(domain[i]),
-               domain[i].encoding.null_cell ? "; missing values have a cell" : "");
+    PrintText("{:<{}}  {:>7}  {:>8}  {:>8}  {}{}\n", domain[i].name, width, domain[i].size,
+              found.num_outside, found.num_missing, WhatHappens(domain[i]),
+              domain[i].encoding.null_cell ? "; missing values have a cell" : "");
   }
   constexpr size_t kMaxShown = 8;
   for (int i = 0; i < domain.size(); ++i) {
@@ -65,11 +66,11 @@ void PrintAttributes(const Domain& domain, const ReadReport& report) {
     std::vector<std::pair<std::string, int64_t>> values(found.outside.begin(), found.outside.end());
     std::stable_sort(values.begin(), values.end(),
                      [](const auto& a, const auto& b) { return a.second > b.second; });
-    fmt::print("\n{}: values outside its domain:", domain[i].name);
+    PrintText("\n{}: values outside its domain:", domain[i].name);
     for (size_t k = 0; k < std::min(values.size(), kMaxShown); ++k) {
-      fmt::print("{} {} ({}x)", k > 0 ? "," : "", values[k].first, values[k].second);
+      PrintText("{} {} ({}x)", k > 0 ? "," : "", values[k].first, values[k].second);
     }
-    fmt::print("{}\n", values.size() > kMaxShown ? " and others" : "");
+    PrintText("{}\n", values.size() > kMaxShown ? " and others" : "");
   }
 }
 
@@ -96,24 +97,24 @@ void PrintStoppingValues(const Domain& domain) {
     const std::vector<std::string> words = StoppingWords(attribute);
     if (words.empty()) continue;
     if (is_first) {
-      fmt::print(
+      PrintText(
           "\nA single row can stop a release. Whoever sees it stop learns that there is such a "
           "row:\n");
     }
     is_first = false;
-    fmt::print("  {}: {}\n", attribute.name, fmt::join(words, ", "));
+    PrintText("  {}: {}\n", attribute.name, fmt::join(words, ", "));
   }
   if (is_first) return;
-  fmt::print(
+  PrintText(
       "To never stop: outside = \"drop\", or null = true with outside = \"null\", \"clamp\" or "
       "\"other\".\n");
 }
 
 // What a row is, if the data is a query.
 void PrintQuery(const QueryShape& query) {
-  fmt::print("\nWhat is counted and protected is one row of the query's result.\n");
+  PrintText("\nWhat is counted and protected is one row of the query's result.\n");
   if (query.operations.empty()) return;
-  fmt::print(
+  PrintText(
       "warning: the query {}. One row of a table may then be in several rows of the result, or "
       "change other rows, and is protected less than one row of the result.\n",
       InWords(query));
@@ -132,16 +133,16 @@ std::string JointCellsInWords(const SpecCheck& check) {
 void PrintPushDown(const DataReference& data, const SpecCheck& check) {
   if (!IsDatabaseUrl(data.database)) return;
   if (data.push_down) {
-    fmt::print(
+    PrintText(
         "The rows stay in the database. It counts them: what leaves it are numbers of cells, and "
         "how many rows each\ncombination of them has. These are true counts, held in memory "
         "only.\n{}\n",
         JointCellsInWords(check));
   } else if (check.push_down_fault) {
-    fmt::print("The rows are read. The database cannot count them itself: {}.\n",
-               PlainWords(check.push_down_fault->problem()));
+    PrintText("The rows are read. The database cannot count them itself: {}.\n",
+              PlainWords(check.push_down_fault->problem()));
   } else {
-    fmt::print(
+    PrintText(
         "The rows are read. If they may not leave the database, set push_down = true in [data]: it "
         "counts them itself.\n{}\n",
         JointCellsInWords(check));
@@ -156,20 +157,20 @@ void PrintRowsKept(const ReadReport& report, const Protection& protection) {
   for (const auto& [rows, identifiers] : report.identifiers_by_rows) {
     num_rows += rows * identifiers;
   }
-  fmt::print(
+  PrintText(
       "\nRows kept with other choices of max_rows (true counts, not for publication):\n"
       "{:>9}  {:>12}  {:>7}  noise\n",
       "max_rows", "rows kept", "of all");
   for (const RowsKept& choice : choices) {
     const bool is_chosen = choice.max_rows == protection.max_rows;
-    fmt::print("{:>9}  {:>12}  {:>5.1f} %  {}\n", choice.max_rows, choice.num_rows,
-               100 * static_cast<double>(choice.num_rows) /
-                   static_cast<double>(std::max<int64_t>(num_rows, 1)),
-               is_chosen ? "as planned"
-                         : fmt::format("x {:.3g}", static_cast<double>(choice.max_rows) /
-                                                       static_cast<double>(protection.max_rows)));
+    PrintText("{:>9}  {:>12}  {:>5.1f} %  {}\n", choice.max_rows, choice.num_rows,
+              100 * static_cast<double>(choice.num_rows) /
+                  static_cast<double>(std::max<int64_t>(num_rows, 1)),
+              is_chosen ? "as planned"
+                        : fmt::format("x {:.3g}", static_cast<double>(choice.max_rows) /
+                                                      static_cast<double>(protection.max_rows)));
   }
-  fmt::print(
+  PrintText(
       "The guarantee does not cover a max_rows that was chosen by looking at the data: choose one "
       "that is\nplausible without it.\n");
 }
@@ -241,17 +242,16 @@ Json CheckJson(const std::string& name, const Spec& spec, const SpecCheck& check
 
 void Print(const std::string& name, const Spec& spec, const SpecCheck& check) {
   const ReadReport& report = check.report;
-  fmt::print("{} {}; these are true counts of the data, not for publication\n\n",
-             Counted(report.num_rows_read, "row"),
-             spec.data.push_down ? "in the database" : "read");
+  PrintText("{} {}; these are true counts of the data, not for publication\n\n",
+            Counted(report.num_rows_read, "row"), spec.data.push_down ? "in the database" : "read");
   PrintAttributes(spec.domain, report);
   if (report.num_rows_without_identifier > 0) {
-    fmt::print("\nRows without '{}', to be left out: {}\n", spec.protection.identifier,
-               report.num_rows_without_identifier);
+    PrintText("\nRows without '{}', to be left out: {}\n", spec.protection.identifier,
+              report.num_rows_without_identifier);
   }
   if (report.num_rows_over > 0) {
-    fmt::print("\nRows beyond the max_rows of their '{}', to be left out at random: {}\n",
-               spec.protection.identifier, report.num_rows_over);
+    PrintText("\nRows beyond the max_rows of their '{}', to be left out at random: {}\n",
+              spec.protection.identifier, report.num_rows_over);
   }
   PrintRowsKept(report, spec.protection);
   PrintStoppingValues(spec.domain);
@@ -259,24 +259,24 @@ void Print(const std::string& name, const Spec& spec, const SpecCheck& check) {
   PrintPushDown(spec.data, check);
   PrintExpectation(check.plan, ExpectationOf(spec, check));
   if (const std::string words = LeftOutInWords(spec.domain, spec.workload); !words.empty()) {
-    fmt::print("\nLeft out: {}.\n", words);
+    PrintText("\nLeft out: {}.\n", words);
   }
   const std::vector<ReleaseWarning> warnings = AllWarnings(check);
-  if (!warnings.empty()) fmt::print("\n");
-  for (const ReleaseWarning& warning : warnings) fmt::print("warning: {}\n", Worded(warning));
-  fmt::print("\nA release will take {} of memory and {}.\n", Memory(check.memory_bytes),
-             Seconds(check.seconds));
+  if (!warnings.empty()) PrintText("\n");
+  for (const ReleaseWarning& warning : warnings) PrintText("warning: {}\n", Worded(warning));
+  PrintText("\nA release will take {} of memory and {}.\n", Memory(check.memory_bytes),
+            Seconds(check.seconds));
   if (check.better_alone.num_tables > 0) {
-    fmt::print(
+    PrintText(
         "Better off with noise of their own and an equal share of the budget: {}. To help them, "
         "give them a larger weight.\n",
         NamesInWords(spec.domain, check.better_alone));
   }
   for (const Error& obstacle : check.obstacles) {
-    fmt::print("To fix before a release: {}\n", WordedForRelease(obstacle));
+    PrintText("To fix before a release: {}\n", WordedForRelease(obstacle));
   }
   if (check.obstacles.empty()) {
-    fmt::print("Ready to release: residua release {} -o DIR\n", name);
+    PrintText("Ready to release: residua release {} -o DIR\n", name);
   }
 }
 

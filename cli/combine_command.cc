@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/guarantee_report.h"
 #include "cli/measurement_argument.h"
+#include "cli/print_text.h"
 #include "cli/progress.h"
 #include "residua/base/counted.h"
 #include "residua/release/combine.h"
@@ -43,10 +44,10 @@ void Run(const CombineCommandOptions& options) {
     AddGuarantee(guarantee, &json);
     fmt::print("{}\n", IndentedJson(json));
   } else {
-    fmt::print("{} combined into {}\n", Counted(std::ssize(plan.parts), "release"), options.output);
-    fmt::print("  {} combined, {} of one release alone\n", Counted(report.num_combined, "set"),
-               Counted(report.num_single + report.num_coarse, "set"));
-    fmt::print("  together: {}\n", GuaranteeInWords(guarantee));
+    PrintText("{} combined into {}\n", Counted(std::ssize(plan.parts), "release"), options.output);
+    PrintText("  {} combined, {} of one release alone\n", Counted(report.num_combined, "set"),
+              Counted(report.num_single + report.num_coarse, "set"));
+    PrintText("  together: {}\n", GuaranteeInWords(guarantee));
   }
   ReportCombination(plan, report);
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "cli/mean_report.h"
+#include "cli/print_text.h"
 #include "residua/base/counted.h"
 #include "residua/release/published_errors.h"
 
@@ -61,7 +62,7 @@ void PrintExpectedTables(const Plan& plan, const Expectation& expectation) {
   for (const ExpectedTable& table : tables) {
     width = std::max(width, SetName(plan.domain, table.attributes).size());
   }
-  fmt::print(
+  PrintText(
       "\nErrors to expect, if {} ({}) were spread evenly over the cells{}:\n"
       "{:<{}}  {:>9}  {:>14}  {:>9}  {:>8}\n",
       Counted(static_cast<int64_t>(expectation.num_rows), "row"),
@@ -72,10 +73,10 @@ void PrintExpectedTables(const Plan& plan, const Expectation& expectation) {
       "table", width, "answers", "average answer", "std dev", "error");
   for (const ExpectedTable& table : tables) {
     const ExpectedErrors& of = *table.expected;
-    fmt::print("{:<{}}  {:>9}  {:>14.4g}  {:>9.4g}  {:>8}{}\n",
-               SetName(plan.domain, table.attributes), width,
-               fmt::format("{:.15g}", of.errors.num_answers), of.average_answer, of.std_dev,
-               Percent(of.relative_error()), of.is_mostly_noise() ? "  mostly noise" : "");
+    PrintText("{:<{}}  {:>9}  {:>14.4g}  {:>9.4g}  {:>8}{}\n",
+              SetName(plan.domain, table.attributes), width,
+              fmt::format("{:.15g}", of.errors.num_answers), of.average_answer, of.std_dev,
+              Percent(of.relative_error()), of.is_mostly_noise() ? "  mostly noise" : "");
   }
 }
 
@@ -94,9 +95,9 @@ void PrintExpectedMeans(const Plan& plan, const Expectation& expectation) {
   if (means.size() > kMaxShown) {
     // Those with the fewest rows are last.
     means.erase(means.begin(), means.end() - kMaxShown);
-    fmt::print("\nThe {} largest of the tables with a mean:", kMaxShown);
+    PrintText("\nThe {} largest of the tables with a mean:", kMaxShown);
   }
-  fmt::print("\n");
+  PrintText("\n");
   PrintMeanErrors(plan, means, expectation.num_rows);
 }
 
@@ -114,13 +115,12 @@ void PrintExpectedLevels(const Plan& plan, const Expectation& expectation) {
   for (const HierarchyLevel& level : levels) {
     width = std::max(width, LevelInWords(plan.domain, level).size());
   }
-  fmt::print(
-      "\nThe same by level, in all tables with the attribute:\n{:<{}}  {:>9}  {:>7}  {:>9}\n",
-      "level", width, "answers", "std dev", "largest");
+  PrintText("\nThe same by level, in all tables with the attribute:\n{:<{}}  {:>9}  {:>7}  {:>9}\n",
+            "level", width, "answers", "std dev", "largest");
   for (const HierarchyLevel& level : levels) {
-    fmt::print("{:<{}}  {:>9}  {:>7.4g}  {:>9.4g}\n", LevelInWords(plan.domain, level), width,
-               fmt::format("{:.15g}", level.num_answers), std::sqrt(level.mean_variance),
-               std::sqrt(level.max_variance));
+    PrintText("{:<{}}  {:>9}  {:>7.4g}  {:>9.4g}\n", LevelInWords(plan.domain, level), width,
+              fmt::format("{:.15g}", level.num_answers), std::sqrt(level.mean_variance),
+              std::sqrt(level.max_variance));
   }
   std::string uneven;  // attributes of which a level is far worse than another
   for (const HierarchyLevel& a : levels) {
@@ -132,7 +132,7 @@ void PrintExpectedLevels(const Plan& plan, const Expectation& expectation) {
     if (is_worse) uneven = plan.domain[a.attribute].name;
   }
   if (uneven.empty()) return;
-  fmt::print(
+  PrintText(
       "The groups of {} have larger errors than its values, for most answers are values. To give "
       "each level the\nsame importance, add level_weights = \"equal\" to the attribute.\n",
       uneven);
@@ -192,7 +192,7 @@ void PrintExpectation(const Plan& plan, const Expectation& expectation) {
   PrintExpectedMeans(plan, expectation);
   PrintExpectedLevels(plan, expectation);
   if (!(expectation.num_mostly_noise > 0)) return;
-  fmt::print(
+  PrintText(
       "Mostly noise: {:.15g} of {:.15g} tables. Leave them out, make their cells coarser, or spend "
       "more.\n",
       expectation.num_mostly_noise, expectation.num_tables);

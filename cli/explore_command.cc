@@ -8,6 +8,7 @@
 #include <string>
 
 #include "cli/commands.h"
+#include "cli/print_text.h"
 #include "residua/base/error.h"
 #include "residua/release/planning_page.h"
 #include "residua/text/json_text.h"
@@ -67,9 +68,9 @@ void Run(ExploreOptions& options) {
     fmt::print("{}\n", IndentedJson(json));
     return;
   }
-  fmt::print("Written to {}, {:.1f} MB. {}\n", written.output.string(),
-             static_cast<double>(written.num_bytes) / 1e6,
-             is_opened ? "Your browser opens it." : "Open it in a browser.");
+  PrintText("Written to {}, {:.1f} MB. {}\n", written.output.string(),
+            static_cast<double>(written.num_bytes) / 1e6,
+            is_opened ? "Your browser opens it." : "Open it in a browser.");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "cli/print_text.h"
 #include "residua/base/error.h"
 #include "residua/draft/draft_spec.h"
 #include "residua/files/file.h"
@@ -28,11 +29,11 @@ void Run(const InitOptions& options) {
   }
   if (!has_output && isatty(STDOUT_FILENO) == 1) return;
   const std::string spec = has_output ? options.output : "SPEC";
-  fmt::print(stderr,
-             "Next: in the draft, replace each domain by what is publicly known and remove its "
-             "check line;\n"
-             "then residua check {}, and residua release {} -o DIR\n",
-             spec, spec);
+  PrintText(stderr,
+            "Next: in the draft, replace each domain by what is publicly known and remove its "
+            "check line;\n"
+            "then residua check {}, and residua release {} -o DIR\n",
+            spec, spec);
 }
 
 }  // namespace

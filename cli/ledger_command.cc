@@ -1,6 +1,7 @@
 
 #include "cli/commands.h"
 #include "cli/guarantee_report.h"
+#include "cli/print_text.h"
 #include "residua/base/error.h"
 #include "residua/files/file.h"
 #include "residua/ledger/ledger.h"
@@ -91,9 +92,8 @@ void Show(const LedgerOptions& options) {
     fmt::print("{}\n", IndentedJson(json));
     return;
   }
-  fmt::print("{}: {}\n\n", path.string(), SpentInWords(balance));
-  fmt::print("{:>4}  {:<20}  {:<23}  {:>16}  {:>16}  {}\n", "id", "time", "", "rho", "mu^2",
-             "what");
+  PrintText("{}: {}\n\n", path.string(), SpentInWords(balance));
+  PrintText("{:>4}  {:<20}  {:<23}  {:>16}  {:>16}  {}\n", "id", "time", "", "rho", "mu^2", "what");
   for (const LedgerEntry& entry : entries) {
     // A spend of all that was granted looks like it.
     const auto text = [&](const Rational& amount, const Rational& spent, const Rational& granted) {
@@ -101,19 +101,19 @@ void Show(const LedgerOptions& options) {
                                         : TextOfSpent(amount, granted).spent;
     };
     const bool is_by_curve = entry.kind == Kind::kGrant && entry.mu2;
-    fmt::print("{:>4}  {:<20}  {:<23}  {:>16}  {:>16}  {}{}\n", entry.id, entry.time,
-               Describe(entry.kind),
-               is_by_curve ? "" : text(entry.pcost / 2, balance.spent / 2, balance.granted / 2),
-               entry.mu2 ? text(*entry.mu2, balance.spent_mu2, balance.granted_mu2) : "",
-               entry.what, entry.note.empty() ? "" : fmt::format(" ({})", entry.note));
+    PrintText("{:>4}  {:<20}  {:<23}  {:>16}  {:>16}  {}{}\n", entry.id, entry.time,
+              Describe(entry.kind),
+              is_by_curve ? "" : text(entry.pcost / 2, balance.spent / 2, balance.granted / 2),
+              entry.mu2 ? text(*entry.mu2, balance.spent_mu2, balance.granted_mu2) : "", entry.what,
+              entry.note.empty() ? "" : fmt::format(" ({})", entry.note));
   }
 }
 
 void Forgive(const LedgerOptions& options) {
   Ledger ledger = Ledger::Open(FindLedger(options));
   ledger.Forgive(options.id, options.reason);
-  fmt::print("Entry {} no longer counts as spent; it stays on record with the reason.\n",
-             options.id);
+  PrintText("Entry {} no longer counts as spent; it stays on record with the reason.\n",
+            options.id);
 }
 
 // Where a ledger for the data is to be, and what its budget protects.
@@ -146,8 +146,8 @@ void Create(const LedgerOptions& options) {
   const Budget& granted = std::get<Budget>(budget->target);
   const Ledger ledger =
       Ledger::Create(made.places.ledger, granted.pcost, neighbours, options.reason, granted.limits);
-  fmt::print("Ledger {} (new; keep it with the data): {}; neighbours: {}\n",
-             made.places.ledger.string(), SpentInWords(ledger.CurrentBalance()), neighbours);
+  PrintText("Ledger {} (new; keep it with the data): {}; neighbours: {}\n",
+            made.places.ledger.string(), SpentInWords(ledger.CurrentBalance()), neighbours);
 }
 
 void Grant(const LedgerOptions& options) {
@@ -159,7 +159,7 @@ void Grant(const LedgerOptions& options) {
   Ledger ledger = Ledger::Open(FindLedger(options));
   const Budget& granted = std::get<Budget>(budget->target);
   ledger.Grant(granted.pcost, options.reason, granted.limits);
-  fmt::print("Granted; {}.\n", SpentInWords(ledger.CurrentBalance()));
+  PrintText("Granted; {}.\n", SpentInWords(ledger.CurrentBalance()));
 }
 
 }  // namespace

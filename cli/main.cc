@@ -4,6 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/interruption.h"
+#include "cli/print_text.h"
 #include "cli/words.h"
 #include "residua/base/error.h"
 #include "residua/base/version.h"
@@ -15,7 +16,7 @@ constexpr int kExitRefused = 2;
 
 int Report(const std::string& message, int exit_code) {
   residua::cli::AwaitInterruption();
-  fmt::print(stderr, "residua: {}\n", message);
+  residua::cli::PrintText(stderr, "residua: {}\n", message);
   return exit_code;
 }
 

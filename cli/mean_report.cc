@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cli/print_text.h"
+
 namespace residua::cli {
 namespace {
 
@@ -26,11 +28,11 @@ void PrintMeanErrors(const Plan& plan, std::span<const MeanErrors> errors,
     width = std::max(width, SetName(plan.domain, of.table).size());
   }
   width = std::min<size_t>(width, 60);
-  fmt::print(
+  PrintText(
       "Counts, sums and means of numbers, each in its own unit: standard deviation, root mean "
       "square\n");
-  fmt::print("{:<{}}  {:>9}  {:>10}  {:>10}  mean, at most\n", "table", width, "answers", "count",
-             "sum");
+  PrintText("{:<{}}  {:>9}  {:>10}  {:>10}  mean, at most\n", "table", width, "answers", "count",
+            "sum");
   for (const MeanErrors& of : errors) {
     const double one_row = std::sqrt(of.most_variance);
     std::string mean = fmt::format("{:.4g} / rows", one_row);
@@ -38,9 +40,9 @@ void PrintMeanErrors(const Plan& plan, std::span<const MeanErrors> errors,
       const double rows = RowsOfAnswer(plan, of, *num_rows);
       mean += fmt::format(" = {:.3g} for {:.4g} rows", one_row / rows, rows);
     }
-    fmt::print("{:<{}}  {:>9.15g}  {:>10.4g}  {:>10.4g}  {}\n", SetName(plan.domain, of.table),
-               width, of.num_answers, std::sqrt(of.count_variance), std::sqrt(of.sum_variance),
-               mean);
+    PrintText("{:<{}}  {:>9.15g}  {:>10.4g}  {:>10.4g}  {}\n", SetName(plan.domain, of.table),
+              width, of.num_answers, std::sqrt(of.count_variance), std::sqrt(of.sum_variance),
+              mean);
   }
 }
 

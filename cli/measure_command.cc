@@ -3,6 +3,7 @@
 #include "cli/guarantee_report.h"
 #include "cli/interruption.h"
 #include "cli/measuring_report.h"
+#include "cli/print_text.h"
 #include "residua/base/error.h"
 #include "residua/data/database_url.h"
 #include "residua/release/measure_to_file.h"
@@ -61,13 +62,13 @@ void Run(const MeasureOptions& options) {
     fmt::print("{}\n", IndentedJson(json));
     return;
   }
-  fmt::print("Measured once, with discrete Gaussian noise: {}\n", GuaranteeInWords(guarantee));
-  fmt::print("Ledger {}{}: entry {}, {}\n", ledger,
-             outcome.made_ledger
-                 ? " (new, with the plan's budget as its grant; keep it with the data)"
-                 : "",
-             outcome.entry, SpentInWords(balance));
-  fmt::print("Written to {}\n", output.string());
+  PrintText("Measured once, with discrete Gaussian noise: {}\n", GuaranteeInWords(guarantee));
+  PrintText("Ledger {}{}: entry {}, {}\n", ledger,
+            outcome.made_ledger
+                ? " (new, with the plan's budget as its grant; keep it with the data)"
+                : "",
+            outcome.entry, SpentInWords(balance));
+  PrintText("Written to {}\n", output.string());
 }
 
 }  // namespace

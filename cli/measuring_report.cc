@@ -4,17 +4,18 @@
 
 #include <cstdio>
 
+#include "cli/print_text.h"
 #include "cli/words.h"
 
 namespace residua::cli {
 
 void PrintNotes(std::span<const std::string> notes) {
-  for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", note);
+  for (const std::string& note : notes) PrintText(stderr, "note: {}\n", note);
 }
 
 void PrintWarnings(std::span<const ReleaseWarning> warnings) {
   for (const ReleaseWarning& warning : warnings) {
-    fmt::print(stderr, "warning: {}\n", Worded(warning));
+    PrintText(stderr, "warning: {}\n", Worded(warning));
   }
 }
 
@@ -26,9 +27,9 @@ void MeasuringReport::BeginMeasuring(const ReadReport& report) {
 void ReportLedgers(const std::filesystem::path& ledger_beside,
                    const std::filesystem::path& ledger) {
   if (ledger_beside.empty()) return;
-  fmt::print(stderr,
-             "note: {} lies beside the data, and {} was named; the spend is in both ledgers\n",
-             ledger_beside.string(), ledger.string());
+  PrintText(stderr,
+            "note: {} lies beside the data, and {} was named; the spend is in both ledgers\n",
+            ledger_beside.string(), ledger.string());
 }
 
 }  // namespace residua::cli

@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/measurement_argument.h"
 #include "cli/page_report.h"
+#include "cli/print_text.h"
 #include "residua/base/counted.h"
 #include "residua/base/error.h"
 #include "residua/release/page.h"
@@ -34,8 +35,8 @@ void Run(PageOptions& options) {
                        {"left_out", written.left_out}};
     fmt::print("{}\n", IndentedJson(json));
   } else {
-    fmt::print("{} in {}, {:.1f} MB\n", Counted(written.num_tables, "table"),
-               written.output.string(), static_cast<double>(written.num_bytes) / 1e6);
+    PrintText("{} in {}, {:.1f} MB\n", Counted(written.num_tables, "table"),
+              written.output.string(), static_cast<double>(written.num_bytes) / 1e6);
   }
   ReportLeftOut(written);
 }
@@ -54,11 +55,11 @@ int64_t ParsePageSize(double megabytes) {
 
 void ReportLeftOut(const PageWritten& written) {
   if (written.left_out.empty()) return;
-  fmt::print(stderr,
-             "note: {} did not fit into {}, the largest {}; allow a larger --page-size, or make "
-             "them with residua tables\n",
-             Counted(std::ssize(written.left_out), "table"), written.output.string(),
-             written.left_out.front());
+  PrintText(stderr,
+            "note: {} did not fit into {}, the largest {}; allow a larger --page-size, or make "
+            "them with residua tables\n",
+            Counted(std::ssize(written.left_out), "table"), written.output.string(),
+            written.left_out.front());
 }
 
 void AddPageCommand(CLI::App* app) {

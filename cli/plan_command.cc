@@ -5,6 +5,7 @@
 #include "cli/measurement_argument.h"
 #include "cli/measuring_report.h"
 #include "cli/plan_report.h"
+#include "cli/print_text.h"
 #include "cli/progress.h"
 #include "cli/words.h"
 #include "residua/base/error.h"
@@ -216,7 +217,7 @@ void Run(const PlanOptions& options) {
     CheckNoiseIsMeasurable(file.plan);
     for (const Attribute& attribute : file.plan.domain.attributes()) EmptyCodeColumn(attribute);
   } catch (const Error& error) {
-    fmt::print(stderr, "note: this can be planned but not measured: {}\n", Worded(error));
+    PrintText(stderr, "note: this can be planned but not measured: {}\n", Worded(error));
   }
   const std::vector<TableErrors> errors = PublishedErrors(file.plan);
   std::optional<PlanCertificate> certificate;
@@ -240,7 +241,7 @@ void Run(const PlanOptions& options) {
     if (alternatives) {
       PrintAfter(file.plan, errors, alternatives->fresh, alternatives->pcost_at_once);
     }
-    if (!options.output.empty()) fmt::print("\nWritten to {}\n", options.output);
+    if (!options.output.empty()) PrintText("\nWritten to {}\n", options.output);
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "cli/guarantee_report.h"
 #include "cli/mean_report.h"
+#include "cli/print_text.h"
 #include "residua/base/error.h"
 #include "residua/privacy/suspicion.h"
 #include "residua/release/published_errors.h"
@@ -92,21 +93,21 @@ void PrintEveryTable(const Plan& plan, const std::vector<TableErrors>& errors, b
   if (!variances) {
     std::erase_if(tables, [&](const ListedTable& table) { return HasMean(plan, table); });
   } else if (!means.empty()) {
-    fmt::print("Standard deviations and variances of cells, {}:\n", kSumUnit);
+    PrintText("Standard deviations and variances of cells, {}:\n", kSumUnit);
   }
   const size_t width = NameWidth(plan, tables);
-  fmt::print("{:<{}}  {:>12}  {:>12}  {:>12}{}\n", "table", width, "answers", "rms s.d.",
-             "largest s.d.",
-             variances ? fmt::format("  {:>13}  {:>16}", "mean variance", "largest variance") : "");
+  PrintText("{:<{}}  {:>12}  {:>12}  {:>12}{}\n", "table", width, "answers", "rms s.d.",
+            "largest s.d.",
+            variances ? fmt::format("  {:>13}  {:>16}", "mean variance", "largest variance") : "");
   for (const ListedTable& table : tables) {
     const TableErrors& of = *table.errors;
-    fmt::print(
+    PrintText(
         "{:<{}}  {:>12}  {:>12.4g}  {:>12.4g}{}\n", SetName(plan.domain, table.attributes), width,
         CountText(of.num_answers), std::sqrt(of.mean_variance), std::sqrt(of.max_variance),
         variances ? fmt::format("  {:>13.6g}  {:>16.6g}", of.mean_variance, of.max_variance) : "");
   }
   if (means.empty()) return;
-  fmt::print("\n");
+  PrintText("\n");
   PrintMeanErrors(plan, means, num_rows);
 }
 
@@ -118,12 +119,12 @@ void PrintLevels(const Plan& plan, const std::vector<TableErrors>& errors) {
   for (const HierarchyLevel& level : levels) {
     width = std::max(width, LevelInWords(plan.domain, level).size());
   }
-  fmt::print("\n{:<{}}  {:>12}  {:>12}  {:>12}\n", "level", width, "answers", "rms s.d.",
-             "largest s.d.");
+  PrintText("\n{:<{}}  {:>12}  {:>12}  {:>12}\n", "level", width, "answers", "rms s.d.",
+            "largest s.d.");
   for (const HierarchyLevel& level : levels) {
-    fmt::print("{:<{}}  {:>12}  {:>12.4g}  {:>12.4g}\n", LevelInWords(plan.domain, level), width,
-               CountText(level.num_answers), std::sqrt(level.mean_variance),
-               std::sqrt(level.max_variance));
+    PrintText("{:<{}}  {:>12}  {:>12.4g}  {:>12.4g}\n", LevelInWords(plan.domain, level), width,
+              CountText(level.num_answers), std::sqrt(level.mean_variance),
+              std::sqrt(level.max_variance));
   }
 }
 
@@ -151,12 +152,12 @@ Json LevelsJson(const Plan& plan, const ListedTable& table) {
 
 // Tables of equal order together.
 void PrintByOrder(const std::vector<TableErrors>& errors) {
-  fmt::print("{:<8}  {:>12}  {:>16}  {:>12}  {:>12}\n", "tables", "number", "answers", "rms s.d.",
-             "largest s.d.");
+  PrintText("{:<8}  {:>12}  {:>16}  {:>12}  {:>12}\n", "tables", "number", "answers", "rms s.d.",
+            "largest s.d.");
   for (const OrderErrors& order : ByOrder(errors)) {
-    fmt::print("{:<8}  {:>12}  {:>16}  {:>12.4g}  {:>12.4g}\n", OrderName(order.num_attributes),
-               CountText(order.num_tables), CountText(order.num_answers),
-               std::sqrt(order.mean_variance), std::sqrt(order.max_variance));
+    PrintText("{:<8}  {:>12}  {:>16}  {:>12.4g}  {:>12.4g}\n", OrderName(order.num_attributes),
+              CountText(order.num_tables), CountText(order.num_answers),
+              std::sqrt(order.mean_variance), std::sqrt(order.max_variance));
   }
 }
 
@@ -164,9 +165,9 @@ void PrintByOrder(const std::vector<TableErrors>& errors) {
 template <typename Number>
 void PrintCompared(const std::string& name, size_t width, std::span<const ComparedPlan> plans,
                    const Number& number) {
-  fmt::print("{:<{}}", name, width);
-  for (const ComparedPlan& compared : plans) fmt::print("  {:>12}", number(compared));
-  fmt::print("\n");
+  PrintText("{:<{}}", name, width);
+  for (const ComparedPlan& compared : plans) PrintText("  {:>12}", number(compared));
+  PrintText("\n");
 }
 
 // The longest of the names that every comparison has.
@@ -269,55 +270,55 @@ void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors,
                std::optional<double> num_rows) {
   const Guarantee guarantee = GuaranteeOf(plan);
   const PlanSummary summary = Summarize(plan, errors);
-  fmt::print("{} of {}, {}, from {} ({:.3g} s)\n\n", CountedText(summary.num_marginals, "table"),
-             CountedText(plan.domain.size(), "attribute"),
-             HasMeans(plan.domain) ? CountText(summary.num_answers) + " counts and sums"
-                                   : CountedText(summary.num_answers, "answer"),
-             CountedText(summary.num_mechanisms, "base mechanism"), seconds);
-  fmt::print("privacy    {}; {}\n", GuaranteeInWords(guarantee), ChangeInWords(plan.protection));
-  fmt::print("           privacy cost {}; a suspicion of 50 % can grow to at most {}\n",
-             TextAbove(guarantee.pcost), PercentAbove(GrownSuspicion(0.5, guarantee.epsilon)));
+  PrintText("{} of {}, {}, from {} ({:.3g} s)\n\n", CountedText(summary.num_marginals, "table"),
+            CountedText(plan.domain.size(), "attribute"),
+            HasMeans(plan.domain) ? CountText(summary.num_answers) + " counts and sums"
+                                  : CountedText(summary.num_answers, "answer"),
+            CountedText(summary.num_mechanisms, "base mechanism"), seconds);
+  PrintText("privacy    {}; {}\n", GuaranteeInWords(guarantee), ChangeInWords(plan.protection));
+  PrintText("           privacy cost {}; a suspicion of 50 % can grow to at most {}\n",
+            TextAbove(guarantee.pcost), PercentAbove(GrownSuspicion(0.5, guarantee.epsilon)));
   const bool all_identity =
       std::all_of(plan.bases.begin(), plan.bases.end(),
                   [](const ResidualBasis& basis) { return basis.is_identity(); });
   const std::string_view bases = all_identity ? "" : " with its residual bases";
-  fmt::print("objective  {} {:.6g}, {}\n", ToString(plan.objective), plan.loss,
-             plan.relative_gap == 0
-                 ? fmt::format("the least possible{}", bases)
-                 : fmt::format("at most {:.1e} above the least possible{} (relative)",
-                               plan.relative_gap, bases));
+  PrintText("objective  {} {:.6g}, {}\n", ToString(plan.objective), plan.loss,
+            plan.relative_gap == 0
+                ? fmt::format("the least possible{}", bases)
+                : fmt::format("at most {:.1e} above the least possible{} (relative)",
+                              plan.relative_gap, bases));
   if (certificate) {
-    fmt::print("           at most {} % above any mechanism of this privacy cost\n",
-               PercentUp(certificate->above_lower_bound));
+    PrintText("           at most {} % above any mechanism of this privacy cost\n",
+              PercentUp(certificate->above_lower_bound));
   }
   if (!plan.converged) {
-    fmt::print(
+    PrintText(
         "           the solver stopped early: the plan is valid, but its accuracy could improve\n");
   }
   for (const Attribute& attribute : plan.domain.attributes()) {
     if (attribute.level_weights.empty()) continue;
-    fmt::print("           levels of {} count {}, the lowest first\n", attribute.name,
-               fmt::join(attribute.level_weights, " : "));
+    PrintText("           levels of {} count {}, the lowest first\n", attribute.name,
+              fmt::join(attribute.level_weights, " : "));
   }
-  fmt::print(
+  PrintText(
       "errors     standard deviation over all answers: root mean square {:.6g}, largest {:.6g}\n",
       summary.rmse, std::sqrt(summary.max_variance));
-  if (HasMeans(plan.domain)) fmt::print("           {}, as they are weighed\n", kSumUnit);
+  if (HasMeans(plan.domain)) PrintText("           {}, as they are weighed\n", kSumUnit);
   const BetterAlone better = FindBetterAlone(plan, errors);
   if (better.num_tables > 0) {
-    fmt::print(
+    PrintText(
         "           better off with noise of their own and an equal share of the budget: {}\n",
         NamesInWords(plan.domain, better));
   }
   if (const std::string words = LeftOutInWords(plan.domain, plan.workload); !words.empty()) {
-    fmt::print("left out   {}\n", words);
+    PrintText("left out   {}\n", words);
   }
-  fmt::print("\n");
+  PrintText("\n");
   if (all_tables || summary.num_marginals <= kMaxListedTables) {
     PrintEveryTable(plan, errors, all_tables, num_rows);
   } else {
     PrintByOrder(errors);
-    fmt::print("\nAdd --variances to list every table.\n");
+    PrintText("\nAdd --variances to list every table.\n");
   }
   PrintLevels(plan, errors);
 }
@@ -347,7 +348,7 @@ void PrintAfter(const Plan& plan, const std::vector<TableErrors>& errors, const 
   const PlanSummary summary = Summarize(plan, errors);
   Rational all = plan.pcost;
   for (const MeasuredPlan& earlier : plan.after) all += earlier.plan->pcost;
-  fmt::print(
+  PrintText(
       "\nafter      {}: the errors above are those after combining\n"
       "           root mean square {:.6g}, and {:.6g} for the same cost from nothing\n"
       "           this release rho {}, all together rho {}; the same accuracy at once rho {}\n",
@@ -358,13 +359,13 @@ void PrintAfter(const Plan& plan, const std::vector<TableErrors>& errors, const 
   const std::vector<ListedTable> tables = ListTables(plan, errors);
   const std::vector<ListedTable> before = ListTables(fresh, fresh_errors);
   const size_t width = std::max<size_t>(NameWidth(plan, tables), 5);
-  fmt::print("\n{:{}}  {:>12}  {:>12}\n", "table", width, "from nothing", "with earlier");
+  PrintText("\n{:{}}  {:>12}  {:>12}\n", "table", width, "from nothing", "with earlier");
   for (size_t t = 0; t < tables.size(); ++t) {
-    fmt::print("{:{}}  {:>12.4g}  {:>12.4g}\n", SetName(plan.domain, tables[t].attributes), width,
-               std::sqrt(before[t].errors->mean_variance),
-               std::sqrt(tables[t].errors->mean_variance));
+    PrintText("{:{}}  {:>12.4g}  {:>12.4g}\n", SetName(plan.domain, tables[t].attributes), width,
+              std::sqrt(before[t].errors->mean_variance),
+              std::sqrt(tables[t].errors->mean_variance));
   }
-  if (HasMeans(plan.domain)) fmt::print("({})\n", kSumUnit);
+  if (HasMeans(plan.domain)) PrintText("({})\n", kSumUnit);
 }
 
 Json ComparisonJson(std::span<const ComparedPlan> plans, std::string_view unit, bool all_tables) {
@@ -398,8 +399,8 @@ void PrintComparison(std::span<const ComparedPlan> plans, std::string_view unit,
   PrintCompared("a suspicion of 50 % grows to", width, plans, [&](const ComparedPlan& compared) {
     return PercentAbove(GrownSuspicion(0.5, guarantee(compared).epsilon));
   });
-  fmt::print("\nstandard deviation of the answers, root mean square{}:\n",
-             HasMeans(first.plan.domain) ? fmt::format(" ({})", kSumUnit) : "");
+  PrintText("\nstandard deviation of the answers, root mean square{}:\n",
+            HasMeans(first.plan.domain) ? fmt::format(" ({})", kSumUnit) : "");
   if (lists_tables) {
     for (size_t t = 0; t < tables.size(); ++t) {
       const auto orbit = static_cast<size_t>(tables[t].errors - first.errors.data());

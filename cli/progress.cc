@@ -8,6 +8,7 @@
 #include <mutex>
 #include <utility>
 
+#include "cli/print_text.h"
 #include "residua/base/counted.h"
 
 namespace residua::cli {
@@ -25,7 +26,7 @@ Progress::Progress(std::string what)
       next_(std::chrono::steady_clock::now() + kFirst) {}
 
 Progress::~Progress() {
-  if (is_shown_) fmt::print(stderr, "\r\x1b[K");
+  if (is_shown_) PrintText(stderr, "\r\x1b[K");
 }
 
 bool Progress::IsDue() {
@@ -37,7 +38,7 @@ bool Progress::IsDue() {
 }
 
 void Progress::Print(const std::string& text) {
-  fmt::print(stderr, "\r\x1b[K{}", text);
+  PrintText(stderr, "\r\x1b[K{}", text);
   std::fflush(stderr);
   is_shown_ = true;
 }
@@ -64,11 +65,11 @@ ElapsedTime::ElapsedTime(std::string what) {
     while (!stopped.wait_for(lock, stop, is_shown ? kBetween : kFirst,
                              [&] { return stop.stop_requested(); })) {
       const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-      fmt::print(stderr, "\r\x1b[K{}: {:.0f} s", what, elapsed.count());
+      PrintText(stderr, "\r\x1b[K{}: {:.0f} s", what, elapsed.count());
       std::fflush(stderr);
       is_shown = true;
     }
-    if (is_shown) fmt::print(stderr, "\r\x1b[K");
+    if (is_shown) PrintText(stderr, "\r\x1b[K");
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include "cli/commands.h"
 #include "cli/measurement_argument.h"
+#include "cli/print_text.h"
 #include "residua/base/error.h"
 #include "residua/files/file.h"
 #include "residua/reconstruct/estimate.h"
@@ -59,11 +60,11 @@ Json AnswerJson(const QuestionAnswer& answer) {
 
 void PrintAnswer(const std::string& name, const QuestionAnswer& answer) {
   if (!answer.interval) {
-    fmt::print("{:<40}  {}\n", name, kTooFewRows);
+    PrintText("{:<40}  {}\n", name, kTooFewRows);
     return;
   }
-  fmt::print("{:<40}  {:>14.2f}  {:>12.4g}  {:>14.2f}  {:>14.2f}\n", name, answer.estimate.value,
-             std::sqrt(answer.estimate.variance), answer.interval->lower, answer.interval->upper);
+  PrintText("{:<40}  {:>14.2f}  {:>12.4g}  {:>14.2f}  {:>14.2f}\n", name, answer.estimate.value,
+            std::sqrt(answer.estimate.variance), answer.interval->lower, answer.interval->upper);
 }
 
 Json EstimateJson(const Estimate& estimate, double confidence) {
@@ -75,8 +76,8 @@ void PrintEstimate(const std::string& name, const Estimate& estimate, double con
 }
 
 void PrintHeader(double confidence) {
-  fmt::print("{:<40}  {:>14}  {:>12}  {:>14}  {:>14}\n", "", "estimate", "std dev",
-             fmt::format("{:g} % from", 100 * confidence), "to");
+  PrintText("{:<40}  {:>14}  {:>12}  {:>14}  {:>14}\n", "", "estimate", "std dev",
+            fmt::format("{:g} % from", 100 * confidence), "to");
 }
 
 std::string NameOf(const std::string& question) {
@@ -114,15 +115,15 @@ void ReportPair(const QueryOptions& options, const std::vector<std::string>& que
   PrintEstimate("difference, first - second", both.difference, options.confidence);
   PrintEstimate("sum", both.sum, options.confidence);
   if (both.ratio) {
-    fmt::print("{:<40}  {:>14.6g}  {:>12}  {:>14.6g}  {:>14.6g}\n", "ratio, first / second",
-               both.first.value / both.second.value, "", both.ratio->lower, both.ratio->upper);
+    PrintText("{:<40}  {:>14.6g}  {:>12}  {:>14.6g}  {:>14.6g}\n", "ratio, first / second",
+              both.first.value / both.second.value, "", both.ratio->lower, both.ratio->upper);
   } else {
-    fmt::print("{:<40}  the second is too close to 0 compared with its noise\n",
-               "ratio, first / second");
+    PrintText("{:<40}  the second is too close to 0 compared with its noise\n",
+              "ratio, first / second");
   }
-  fmt::print("\ncovariance {:.6g}, correlation {:.4f}\n", both.covariance, both.correlation);
+  PrintText("\ncovariance {:.6g}, correlation {:.4f}\n", both.covariance, both.correlation);
   if (both.has_mean) {
-    fmt::print(
+    PrintText(
         "means are sum / count, also outside their range; their errors, and what follows from "
         "them, "
         "are by the {}\n",

@@ -9,6 +9,7 @@
 #include "cli/interruption.h"
 #include "cli/measuring_report.h"
 #include "cli/page_report.h"
+#include "cli/print_text.h"
 #include "cli/progress.h"
 #include "cli/tables_format.h"
 #include "residua/base/counted.h"
@@ -41,15 +42,15 @@ void PrintForecast(const ReleaseForecast& forecast) {
   const std::string before = forecast.balance
                                  ? fmt::format("{} so far", SpentInWords(*forecast.balance))
                                  : "a new ledger, with this release's budget as its grant";
-  fmt::print(stderr,
-             "This release costs {}; {}.\n"
-             "Ledger {}: {}.\n"
-             "A suspicion of 50 % can grow to at most {}.\n"
-             "Standard deviation of the answers: root mean square {:.6g}, largest {:.6g}.\n",
-             GuaranteeInWords(forecast.guarantee), ChangeInWords(forecast.protection),
-             forecast.ledger.string(), before,
-             PercentAbove(GrownSuspicion(0.5, forecast.guarantee.epsilon)), forecast.rms_std_dev,
-             forecast.largest_std_dev);
+  PrintText(stderr,
+            "This release costs {}; {}.\n"
+            "Ledger {}: {}.\n"
+            "A suspicion of 50 % can grow to at most {}.\n"
+            "Standard deviation of the answers: root mean square {:.6g}, largest {:.6g}.\n",
+            GuaranteeInWords(forecast.guarantee), ChangeInWords(forecast.protection),
+            forecast.ledger.string(), before,
+            PercentAbove(GrownSuspicion(0.5, forecast.guarantee.epsilon)), forecast.rms_std_dev,
+            forecast.largest_std_dev);
   PrintWarnings(forecast.warnings);
 }
 
@@ -62,7 +63,7 @@ bool Confirm(const ReleaseOptions& options, const ReleaseForecast& forecast) {
          "nothing was spent; add --yes to spend it, or run this on a terminal to be asked");
   }
   PrintNotes(NotesOf(forecast.query));
-  fmt::print(stderr, "It cannot be taken back. Type yes to spend it: ");
+  PrintText(stderr, "It cannot be taken back. Type yes to spend it: ");
   std::string answer;
   std::getline(std::cin, answer);
   return answer == "yes";
@@ -87,17 +88,16 @@ void PrintJson(const ReleaseOutcome& outcome) {
 void Print(const ReleaseOutcome& outcome) {
   const MeasureOutcome& measured = outcome.measured;
   if (measured.was_measured) {
-    fmt::print("Measured before: nothing more was spent, and the data was not read again.\n");
+    PrintText("Measured before: nothing more was spent, and the data was not read again.\n");
   }
-  fmt::print("{} in {}\n", InWords(outcome.tables), outcome.folder.tables.string());
+  PrintText("{} in {}\n", InWords(outcome.tables), outcome.folder.tables.string());
   if (const size_t earlier = outcome.plan.plan.after.size(); earlier > 0) {
-    fmt::print("Combined with {} in {}\n",
-               Counted(static_cast<int64_t>(earlier), "earlier release"),
-               outcome.folder.combined.string());
+    PrintText("Combined with {} in {}\n", Counted(static_cast<int64_t>(earlier), "earlier release"),
+              outcome.folder.combined.string());
   }
-  fmt::print("Ledger {}: {}\n", outcome.places.ledger.string(), SpentInWords(measured.balance));
-  fmt::print("Read {} next, and open {} in a browser.\n", outcome.folder.summary.string(),
-             outcome.folder.page.string());
+  PrintText("Ledger {}: {}\n", outcome.places.ledger.string(), SpentInWords(measured.balance));
+  PrintText("Read {} next, and open {} in a browser.\n", outcome.folder.summary.string(),
+            outcome.folder.page.string());
 }
 
 void Run(const ReleaseOptions& options) {
@@ -142,10 +142,10 @@ void Run(const ReleaseOptions& options) {
   ReportLeftOut(outcome.page);
   if (!options.after.empty()) ReportCombination(outcome.plan.plan, outcome.combination);
   if (outcome.names_data) {
-    fmt::print(stderr,
-               "note: {} and {} were written by an earlier version and say where the data is; "
-               "publish them only if readers may know that\n",
-               outcome.folder.plan.string(), outcome.folder.measurements.string());
+    PrintText(stderr,
+              "note: {} and {} were written by an earlier version and say where the data is; "
+              "publish them only if readers may know that\n",
+              outcome.folder.plan.string(), outcome.folder.measurements.string());
   }
   if (!asked) ReportLedgers(outcome.measured.ledger_beside, outcome.places.ledger);
   if (options.json) {

@@ -1,6 +1,7 @@
 
 #include "cli/commands.h"
 #include "cli/measurement_argument.h"
+#include "cli/print_text.h"
 #include "cli/progress.h"
 #include "cli/tables_format.h"
 #include "residua/base/counted.h"
@@ -37,23 +38,22 @@ Json TablesJson(const TablesRequest& request, const TablesWritten& written) {
 
 void WarnOfAdjusted(const TablesRequest& request, const TablesWritten& written) {
   if (written.fit && !written.fit->is_within_tolerance) {
-    fmt::print(
-        stderr,
-        "residua: stopped after {} iterations, with answers up to {:.2g} standard deviations "
-        "from the most likely ones; the tables are still non-negative and consistent\n",
-        written.fit->iterations, written.fit->max_deviation);
+    PrintText(stderr,
+              "residua: stopped after {} iterations, with answers up to {:.2g} standard deviations "
+              "from the most likely ones; the tables are still non-negative and consistent\n",
+              written.fit->iterations, written.fit->max_deviation);
   }
   if (written.num_means_left_out > 0) {
-    fmt::print(stderr, "residua: {} with sums and means left out: they cannot be adjusted\n",
-               Counted(written.num_means_left_out, "table"));
+    PrintText(stderr, "residua: {} with sums and means left out: they cannot be adjusted\n",
+              Counted(written.num_means_left_out, "table"));
   }
   const char* flags = request.nonnegative && request.integers ? "--nonnegative and --integers"
                       : request.nonnegative                   ? "--nonnegative"
                                                               : "--integers";
-  fmt::print(stderr,
-             "residua: adjusted numbers are biased and have no exact error bars; run the same "
-             "command without {} for the unbiased tables with error bars\n",
-             flags);
+  PrintText(stderr,
+            "residua: adjusted numbers are biased and have no exact error bars; run the same "
+            "command without {} for the unbiased tables with error bars\n",
+            flags);
 }
 
 void Run(TablesOptions& options) {
@@ -68,7 +68,7 @@ void Run(TablesOptions& options) {
   if (options.json) {
     fmt::print("{}\n", IndentedJson(TablesJson(request, written)));
   } else {
-    fmt::print("{} written to {}\n", InWords(written), written.output.string());
+    PrintText("{} written to {}\n", InWords(written), written.output.string());
   }
   ReportRenamed(written);
   if (request.is_adjusted()) WarnOfAdjusted(request, written);
@@ -103,7 +103,8 @@ void AddTablesCommand(CLI::App* app) {
                    "Only this table: attribute names a,b, or total; may be repeated")
       ->expected(1)
       ->take_all();
-  command->add_option("--format", options->format, "Format of the tables: csv or parquet");
+  command->add_option("--format", options->format,
+                      "Format of the tables: csv or parquet");
   command->add_flag("--one-file", options->one_file,
                     "All tables in one Parquet file: the columns are table, one for each attribute "
                     "(empty where the table does not have it), and the numbers");

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/print_text.h"
 #include "residua/base/error.h"
 
 namespace residua::cli {
@@ -28,8 +29,8 @@ TableDigits ParseTableDigits(std::string_view digits, TableFormat format) {
 
 void ReportRenamed(const TablesWritten& written) {
   for (const auto& [attribute, column] : written.renamed) {
-    fmt::print(stderr, "residua: the column of attribute '{}' is called '{}'\n",
-               WithoutControls(attribute), WithoutControls(column));
+    PrintText(stderr, "residua: the column of attribute '{}' is called '{}'\n",
+              WithoutControls(attribute), WithoutControls(column));
   }
 }
 

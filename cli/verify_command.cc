@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/guarantee_report.h"
 #include "cli/measurement_argument.h"
+#include "cli/print_text.h"
 #include "residua/files/verify_file.h"
 #include "residua/text/json_text.h"
 
@@ -35,14 +36,14 @@ void Run(const VerifyOptions& options) {
     return;
   }
   const bool replaces = verified.protection.neighbours == Protection::Neighbours::kReplaceOne;
-  fmt::print("{}: verified {}\n", options.path,
-             replaces ? "(one row replaced; rounded up)" : "in exact arithmetic");
+  PrintText("{}: verified {}\n", options.path,
+            replaces ? "(one row replaced; rounded up)" : "in exact arithmetic");
   const SpentText spent = TextOfSpent(LimitedCost(budget, cost), budget.pcost);
-  fmt::print("  {} {} of a budget of {}\n", is_by_curve ? "mu^2" : "privacy cost", spent.spent,
-             spent.granted);
-  fmt::print("  {}\n", GuaranteeInWords(verified.guarantee));
+  PrintText("  {} {} of a budget of {}\n", is_by_curve ? "mu^2" : "privacy cost", spent.spent,
+            spent.granted);
+  PrintText("  {}\n", GuaranteeInWords(verified.guarantee));
   for (size_t k = 0; k < verified.parts.size(); ++k) {
-    fmt::print("  of that release {}: {}\n", k + 1, GuaranteeInWords(verified.parts[k]));
+    PrintText("  of that release {}: {}\n", k + 1, GuaranteeInWords(verified.parts[k]));
   }
 }
 
