@@ -57,9 +57,9 @@ void ReportLeftOut(const PageWritten& written) {
   if (written.left_out.empty()) return;
   PrintText(stderr,
             "note: {} did not fit into {}, the largest {}; allow a larger --page-size, or make "
-            "them with residua tables\n",
+            "{} with residua tables\n",
             Counted(std::ssize(written.left_out), "table"), written.output.string(),
-            written.left_out.front());
+            written.left_out.front(), written.left_out.size() == 1 ? "it" : "them");
 }
 
 void AddPageCommand(CLI::App* app) {

@@ -15,7 +15,7 @@ namespace {
 
 struct TablesOptions {
   TablesRequest request;
-  std::string format = "csv";
+  std::string format;
   std::string digits;
   std::string answers = "planned";
   std::string simultaneous;
@@ -104,7 +104,7 @@ void AddTablesCommand(CLI::App* app) {
       ->expected(1)
       ->take_all();
   command->add_option("--format", options->format,
-                      "Format of the tables: csv or parquet");
+                      "Format of the tables: csv (the default) or parquet");
   command->add_flag("--one-file", options->one_file,
                     "All tables in one Parquet file: the columns are table, one for each attribute "
                     "(empty where the table does not have it), and the numbers");

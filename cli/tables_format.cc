@@ -8,11 +8,16 @@
 namespace residua::cli {
 
 TableFormat ParseTableFormat(std::string_view format, bool one_file) {
-  if (format != "csv" && format != "parquet") {
+  if (!format.empty() && format != "csv" && format != "parquet") {
     Fail(ErrorKind::kBadInput, "--format '{}' is not known; choose csv or parquet", format);
   }
+  if (one_file && format == "csv") {
+    Fail(ErrorKind::kBadInput,
+         "--one-file writes Parquet, not CSV; leave out --format csv, or leave out --one-file for "
+         "one CSV file per table");
+  }
   if (one_file) return TableFormat::kOneParquet;
-  return format == "csv" ? TableFormat::kCsv : TableFormat::kParquet;
+  return format == "parquet" ? TableFormat::kParquet : TableFormat::kCsv;
 }
 
 TableDigits ParseTableDigits(std::string_view digits, TableFormat format) {

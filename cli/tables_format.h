@@ -7,7 +7,7 @@
 
 namespace residua::cli {
 
-// What --format and --one-file mean.
+// What --format, which is empty if it is not given, and --one-file mean.
 TableFormat ParseTableFormat(std::string_view format, bool one_file);
 
 // What --digits means beside --format; empty if it is not given.

@@ -295,7 +295,14 @@ void CheckNoMeans(const Domain& domain, std::span<const AttributeSet> tables) {
   }
 }
 
-void CheckTablesRequest(const TablesRequest& request) { TwoSidedQuantile(request.confidence); }
+void CheckTablesRequest(const TablesRequest& request) {
+  TwoSidedQuantile(request.confidence);
+  if (request.format == TableFormat::kOneParquet && request.output.extension() == ".csv") {
+    Fail(ErrorKind::kBadInput,
+         "{}: one file of all tables is a Parquet file; give it a name that ends in .parquet",
+         request.output.string());
+  }
+}
 
 TablesWritten PublishTables(const TablesRequest& request) {
   CheckTablesRequest(request);
