@@ -8,7 +8,7 @@
 #include <system_error>
 #include <thread>
 
-#include "residua/files/own_temporaries.h"
+#include "residua/files/output/own_temporaries.h"
 
 namespace residua::cli {
 namespace {

@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "residua/base/error.h"
-#include "residua/files/own_temporaries.h"
+#include "residua/files/output/own_temporaries.h"
 #include "residua/noise/secure_bits.h"
 
 namespace residua {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "residua/files/file_kind.h"
+#include "residua/files/output/file_kind.h"
 
 namespace residua {
 

@@ -1,4 +1,4 @@
-#include "residua/files/file_kind.h"
+#include "residua/files/output/file_kind.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

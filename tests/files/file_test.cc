@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "residua/base/error.h"
-#include "residua/files/own_temporaries.h"
+#include "residua/files/output/own_temporaries.h"
 #include "tests/fixtures/folder_test.h"
 #include "tests/fixtures/run_apart.h"
 

@@ -1,4 +1,4 @@
-#include "residua/files/own_temporaries.h"
+#include "residua/files/output/own_temporaries.h"
 
 #include <filesystem>
 #include <mutex>
