@@ -6,7 +6,7 @@
 #include "residua/basis/convolution/convolution_inverse.h"
 #include "residua/basis/convolution/convolution_matrix.h"
 #include "residua/basis/dense_products.h"
-#include "residua/basis/tree_inverse.h"
+#include "residua/basis/tree/tree_inverse.h"
 
 namespace residua {
 namespace {

@@ -10,7 +10,7 @@
 #include "residua/basis/convolution/convolution_fit.h"
 #include "residua/basis/convolution/convolution_matrix.h"
 #include "residua/basis/integer_basis.h"
-#include "residua/basis/tree_multipliers.h"
+#include "residua/basis/tree/tree_multipliers.h"
 
 namespace residua {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "residua/basis/residual_basis.h"
 #include "residua/basis/strategy_solver.h"
-#include "residua/basis/tree_solver.h"
+#include "residua/basis/tree/tree_solver.h"
 #include "residua/select/choose_bases.h"
 
 namespace residua {
@@ -37,7 +37,7 @@ struct BasisType {
   Eigen::MatrixXd factor;  // of the user's own strategy, or the solver's in the end
   // Of blocks what is left over, beside the factor; else precisions, beside it or in its place.
   Eigen::VectorXd on_tree;
-  Eigen::VectorXd shares;  // beside precisions
+  Eigen::VectorXd shares;                      // beside precisions
   std::shared_ptr<const ResidualBasis> fixed;  // in place of all of these
   bool is_convolution = false;                 // whose trade-off is searched by the loss
   double trade_off = 0;

@@ -9,8 +9,8 @@
 
 #include "residua/basis/integer_basis.h"
 #include "residua/basis/residual_basis.h"
-#include "residua/basis/tree_multipliers.h"
-#include "residua/basis/tree_solver.h"
+#include "residua/basis/tree/tree_multipliers.h"
+#include "residua/basis/tree/tree_solver.h"
 #include "tests/basis/tree_examples.h"
 #include "tests/oracle/optimal_mechanism.h"
 

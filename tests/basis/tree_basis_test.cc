@@ -7,8 +7,8 @@
 #include "residua/base/error.h"
 #include "residua/basis/basis_inverse.h"
 #include "residua/basis/integer_basis.h"
-#include "residua/basis/tree_inverse.h"
-#include "residua/basis/tree_solver.h"
+#include "residua/basis/tree/tree_inverse.h"
+#include "residua/basis/tree/tree_solver.h"
 #include "tests/basis/tree_examples.h"
 #include "tests/oracle/dense_mechanism.h"
 

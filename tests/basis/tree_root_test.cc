@@ -1,4 +1,4 @@
-#include "residua/basis/tree_root.h"
+#include "residua/basis/tree/tree_root.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-#include "residua/basis/tree_solver.h"
+#include "residua/basis/tree/tree_solver.h"
 #include "residua/model/answer_weights.h"
 #include "residua/select/lower_bound.h"
 #include "residua/select/plan_errors.h"

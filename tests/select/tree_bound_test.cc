@@ -5,8 +5,8 @@
 #include <cmath>
 #include <random>
 
-#include "residua/basis/tree_root.h"
-#include "residua/basis/tree_solver.h"
+#include "residua/basis/tree/tree_root.h"
+#include "residua/basis/tree/tree_solver.h"
 #include "residua/select/bound/attribute_split.h"
 #include "residua/select/lower_bound.h"
 #include "residua/select/plan_errors.h"

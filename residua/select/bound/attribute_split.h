@@ -4,7 +4,7 @@
 
 #include "residua/basis/matrix_root.h"
 #include "residua/basis/query_space.h"
-#include "residua/basis/tree_root.h"
+#include "residua/basis/tree/tree_root.h"
 
 namespace residua {
 

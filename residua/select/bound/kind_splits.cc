@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "residua/base/portable_math.h"
-#include "residua/basis/tree_multipliers.h"
-#include "residua/basis/tree_root.h"
+#include "residua/basis/tree/tree_multipliers.h"
+#include "residua/basis/tree/tree_root.h"
 #include "residua/select/bound/smooth_multipliers.h"
 #include "residua/select/bound/weight_ascent.h"
 

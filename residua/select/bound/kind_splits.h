@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "residua/basis/strategy_solver.h"
-#include "residua/basis/tree_solver.h"
+#include "residua/basis/tree/tree_solver.h"
 #include "residua/model/attribute.h"
 #include "residua/select/bound/attribute_split.h"
 

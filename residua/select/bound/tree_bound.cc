@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "residua/basis/tree_solver.h"
+#include "residua/basis/tree/tree_solver.h"
 #include "residua/select/bound/attribute_split.h"
 
 namespace residua {

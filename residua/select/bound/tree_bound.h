@@ -3,7 +3,7 @@
 #include <Eigen/Core>
 #include <vector>
 
-#include "residua/basis/tree_multipliers.h"
+#include "residua/basis/tree/tree_multipliers.h"
 #include "residua/model/attribute.h"
 
 namespace residua {

@@ -1,11 +1,11 @@
-#include "residua/basis/tree_top.h"
+#include "residua/basis/tree/tree_top.h"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "residua/base/error.h"
-#include "residua/basis/tree_root.h"
+#include "residua/basis/tree/tree_root.h"
 
 namespace residua {
 

@@ -1,4 +1,4 @@
-#include "residua/basis/tree_solver.h"
+#include "residua/basis/tree/tree_solver.h"
 
 #include <algorithm>
 #include <cmath>

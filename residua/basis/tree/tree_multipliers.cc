@@ -1,11 +1,11 @@
-#include "residua/basis/tree_multipliers.h"
+#include "residua/basis/tree/tree_multipliers.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "residua/base/portable_math.h"
 #include "residua/basis/accelerator.h"
-#include "residua/basis/tree_root.h"
+#include "residua/basis/tree/tree_root.h"
 
 namespace residua {
 namespace {

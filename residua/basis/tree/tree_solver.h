@@ -8,7 +8,7 @@
 #include "residua/basis/basis_kind.h"
 #include "residua/basis/cell_tree.h"
 #include "residua/basis/strategy_solver.h"
-#include "residua/basis/tree_top.h"
+#include "residua/basis/tree/tree_top.h"
 
 namespace residua {
 

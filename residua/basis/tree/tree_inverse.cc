@@ -1,4 +1,4 @@
-#include "residua/basis/tree_inverse.h"
+#include "residua/basis/tree/tree_inverse.h"
 
 #include <algorithm>
 #include <cmath>
