@@ -138,6 +138,16 @@ ResidualBasis IdentityBasis(int64_t size) {
   return basis;
 }
 
+ResidualBasis IdentityBasis(const Attribute& attribute) {
+  ResidualBasis basis = IdentityBasis(attribute.size);
+  if (MeanOf(attribute) == nullptr) return basis;
+  const auto n = static_cast<double>(attribute.size);
+  const QueryVariance count = {2 - 4 / n, 4 / (n * n)};
+  basis.peaks = UpperRightHull({basis.mean, count});
+  basis.weighted_peaks = basis.peaks;
+  return basis;
+}
+
 Integer SquaredSensitivity(const IntegerMatrix& matrix) {
   std::vector<Integer> norms(static_cast<size_t>(matrix.num_columns), 0);
   for (size_t k = 0; k < matrix.entries.size(); ++k) {

@@ -32,7 +32,8 @@ struct LevelVariance {
 //   `privacy_cost`  = max diag(Sub^T (Gamma Gamma^T)^-1 Sub), beta in the mathematics;
 //   `mean`          = the average over the attribute's `num_answers` queries of what each
 //                     contributes;
-//   `peaks`         = contributions of the queries that can have the largest variance in a table;
+//   `peaks`         = contributions of the queries that can have the largest variance in a table,
+//                     and of the counts beside a mean;
 //   `levels`        = the same for the queries of each level of a hierarchy (AnswerLevels);
 //   `weighted_mean`, `weighted_peaks` = the same as an objective counts them, by the shares and
 //                     with the importance of WeighAnswers.
@@ -72,6 +73,9 @@ struct ResidualBasis {
 // The basis of identity attributes: Sub the subtraction matrix, measured as H = n I - 1 1^T with
 // noise variance n^2 times the base mechanism's (ResidualPlanner's discrete measurement algorithm).
 ResidualBasis IdentityBasis(int64_t size);
+// The same of an attribute. Where its mean is asked, counts are published, which add up two of the
+// cells: they have a place among the peaks beside the cells. The means are those of cells.
+ResidualBasis IdentityBasis(const Attribute& attribute);
 
 // How the inverse of a basis is computed: the fastest way, or as versions that wrote format 1 did,
 // so that their releases are answered to the last digit.

@@ -152,7 +152,7 @@ Json BasesToJson(const Plan& plan) {
 std::vector<ResidualBasis> BasesFromJson(const Json& json, const Plan& plan, Inversion inversion) {
   std::vector<ResidualBasis> bases;
   for (const auto& members : plan.classes.members) {
-    bases.push_back(IdentityBasis(plan.domain[members.front()].size));
+    bases.push_back(IdentityBasis(plan.domain[members.front()]));
   }
   std::vector<bool> given(bases.size(), false);
   for (const Json& item : json) {

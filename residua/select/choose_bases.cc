@@ -114,7 +114,7 @@ class Search {
   explicit Search(const BasisProblem& problem) : problem_(problem), types_(GroupTypes(problem)) {
     const AttributeClasses& classes = problem.workload->classes;
     for (const auto& members : classes.members) {
-      bases_.push_back(IdentityBasis((*problem.domain)[members.front()].size));
+      bases_.push_back(IdentityBasis((*problem.domain)[members.front()]));
     }
     for (const BasisType& type : types_) {
       if (type.is_convolution) {

@@ -34,6 +34,32 @@ std::optional<Domain> WithEqualLevels(const Domain& domain) {
   return Domain(std::move(attributes));
 }
 
+// With the counts beside means among the queries, as the largest variance is over them too; nothing
+// if there are none, or if tables would change: those with two means are not asked for.
+std::optional<Domain> WithCounts(const Domain& domain, const Workload& workload,
+                                 const Objective& objective) {
+  // Where the number of answers is the importance, it would change as well.
+  if (objective.kind != Objective::Kind::kMaxVariance || objective.weighting != Weighting::kEqual ||
+      !HasMeans(domain) || !MeansKeptApart(domain, workload).empty()) {
+    return {};
+  }
+  std::vector<Attribute> attributes = domain.attributes();
+  for (Attribute& attribute : attributes) {
+    if (MeanOf(attribute) == nullptr) continue;
+    attribute.encoding = {};
+    attribute.queries = QueryKind::kCustom;
+    const int64_t n = attribute.size;
+    attribute.custom = {n + 1, std::vector<double>(static_cast<size_t>((n + 1) * n), 0.0)};
+    for (int64_t cell = 0; cell < n; ++cell) {
+      attribute.custom.entries[static_cast<size_t>(cell * n + cell)] = 1;
+    }
+    for (int64_t cell = 0; cell < 2; ++cell) {
+      attribute.custom.entries[static_cast<size_t>(n * n + cell)] = 1;
+    }
+  }
+  return Domain(std::move(attributes));
+}
+
 double ProvenBound(const Domain& domain, const Workload& workload, const Objective& objective) {
   CheckWorkload(domain, workload);
   if (WeightOutOfRange(workload) != nullptr) return 0;
@@ -78,7 +104,9 @@ double ProvenBound(const Domain& domain, const Workload& workload, const Objecti
 
 double LeastLossBound(const Domain& domain, const Workload& workload, const Objective& objective) {
   try {
-    return ProvenBound(domain, workload, objective);
+    const double bound = ProvenBound(domain, workload, objective);
+    const auto counts = WithCounts(domain, workload, objective);
+    return counts ? std::max(bound, ProvenBound(*counts, workload, objective)) : bound;
   } catch (const Error& error) {
     // Queries that doubles cannot tell apart.
     if (error.kind() != ErrorKind::kRefused) throw;

@@ -14,6 +14,8 @@ enum class Weighting { kCells, kSqrtCells, kEqual };
 //   kSumVariance: sum of w_A v_A
 //   kMaxVariance: max over tables and cells of w_A (variance of the cell)
 //   kPNorm:       (sum of w_A v_A^p)^(1/p)
+// Where a mean is asked, kMaxVariance is over the counts too, which add up two cells: over all that
+// is published, with a sum of (value - LOW) in units of HIGH - LOW, which has a cell's variance.
 // Where attributes have `level_weights`, cells count as AnswerWeights says: v_A is the mean by
 // shares, and the variance of a cell is times its importance, the product over the attributes.
 struct Objective {

@@ -68,7 +68,7 @@ std::vector<ResidualBasis> GivenBases(const SelectRequest& request,
       Fail(ErrorKind::kBadInput, "attribute '{}' has a residual matrix of the wrong kind",
            attribute.name);
     }
-    bases.push_back(is_identity ? IdentityBasis(attribute.size) : BasisFrom(attribute, matrix));
+    bases.push_back(is_identity ? IdentityBasis(attribute) : BasisFrom(attribute, matrix));
   }
   return bases;
 }

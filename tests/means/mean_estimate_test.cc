@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -8,7 +9,9 @@
 #include "residua/reconstruct/query_answer.h"
 #include "residua/reconstruct/simultaneous.h"
 #include "residua/reconstruct/table_answers.h"
+#include "residua/select/lower_bound.h"
 #include "residua/select/mean_errors.h"
+#include "residua/select/plan_errors.h"
 #include "residua/select/select.h"
 #include "residua/text/question_text.h"
 #include "tests/means/dense_fit.h"
@@ -277,6 +280,52 @@ TEST(MeanEstimateTest, PredictedErrorsAreThoseOfTheTables) {
       }
       EXPECT_NEAR(of.count_variance, counts, 1e-4 * counts);
       EXPECT_NEAR(of.sum_variance, sums, 1e-4 * sums);
+    }
+  }
+}
+
+// Counts add up two cells, and a target for the largest variance is one for them too.
+TEST(MeanEstimateTest, TheLargestVarianceIsThatOfAllThatIsPublished) {
+  constexpr double kMostVariance = 25;
+  std::mt19937_64 random(12);
+  for (const bool null_cell : {false, true}) {
+    for (const bool alone : {false, true}) {
+      const Domain domain({OfCells("a", 3), Averaged("m", Whole(0, 600), null_cell),
+                           OfCells("p", 5, QueryKind::kPrefix)});
+      SelectRequest request;
+      request.domain = domain;
+      request.workload =
+          alone ? Workload{{}, {{{1}}}} : Workload{{{MarginalRule::Kind::kUpTo, 3}}, {}};
+      request.objective = {Objective::Kind::kMaxVariance, Weighting::kEqual};
+      request.target = LossTarget{kMostVariance};
+      const Plan plan = Select(request);
+      DeterministicBits bits(12);
+      const auto residuals =
+          MeasuredWith(plan, Encoded(domain, RandomRows(domain, 900, random)), bits);
+      const ResidualIndex index = IndexResiduals(plan, residuals);
+      const std::vector<TableErrors> errors = PredictErrors(plan);
+      double largest = 0;
+      for (const ListedTable& table : ListTables(plan, errors)) {
+        if (MeanAttribute(domain, table.attributes) < 0) continue;
+        const MeanColumns columns = ColumnsOf(plan, index, table.attributes);
+        for (size_t k = 0; k < columns.counts.size(); ++k) {
+          const double count = columns.count_std_devs[k] * columns.count_std_devs[k];
+          const double sum = std::pow(columns.sum_std_devs[k] / 600, 2);
+          EXPECT_LE(count, table.errors->max_variance * (1 + 1e-4));
+          EXPECT_LE(sum, table.errors->max_variance * (1 + 1e-4));
+          largest = std::max({largest, count, sum});
+        }
+      }
+      EXPECT_LE(largest, kMostVariance * (1 + 1e-4));
+      if (alone) {
+        EXPECT_GE(largest, kMostVariance * (1 - 1e-4));
+      }
+      EXPECT_LE(plan.loss, kMostVariance);
+      const auto certificate = CertifyPlan(plan);
+      ASSERT_TRUE(certificate);
+      EXPECT_GE(certificate->above_lower_bound, -1e-9);
+      // Of three cells the basis does not tell those of the count from that of missing values.
+      EXPECT_LE(certificate->above_lower_bound, null_cell ? 0.35 : alone ? 1e-4 : 0.05);
     }
   }
 }
