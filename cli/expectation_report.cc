@@ -46,9 +46,6 @@ std::string Percent(double share) {
 // Those with the largest errors, if there are many.
 void PrintExpectedTables(const Plan& plan, const Expectation& expectation) {
   std::vector<ExpectedTable> tables = ListExpected(plan, expectation);
-  std::erase_if(tables, [&](const ExpectedTable& table) {
-    return MeanAttribute(plan.domain, table.attributes) >= 0;
-  });
   if (tables.empty()) return;
   constexpr size_t kMaxShown = 20;
   const bool is_cut = tables.size() > kMaxShown;

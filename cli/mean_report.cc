@@ -6,16 +6,15 @@
 #include <cmath>
 
 #include "cli/print_text.h"
+#include "residua/release/expected_errors.h"
 
 namespace residua::cli {
 namespace {
 
-// As `check` says of other answers: were all rows spread evenly over the cells of the others.
+// Those of an average answer, as `check` says of other tables.
 double RowsOfAnswer(const Plan& plan, const MeanErrors& errors, double num_rows) {
   double rows = num_rows;
-  for (const int i : errors.table) {
-    if (i != errors.attribute) rows /= static_cast<double>(plan.domain[i].size);
-  }
+  for (const int i : errors.table) rows *= AverageShare(plan.domain[i]);
   return rows;
 }
 
@@ -58,6 +57,18 @@ Json MeanErrorsJson(const Plan& plan, const MeanErrors& errors, std::optional<do
     json["mean_std_dev"] = one_row / RowsOfAnswer(plan, errors, *num_rows);
   }
   return json;
+}
+
+std::string ErrorsInWords(const PublishedSummary& errors) {
+  return fmt::format("{}: root mean square {:.6g}, largest {:.6g}",
+                     errors.largest_sum_std_dev > 0 ? "counts" : "answers", errors.rms_std_dev,
+                     errors.largest_std_dev);
+}
+
+std::string SumErrorsInWords(const PublishedSummary& errors) {
+  if (!(errors.largest_sum_std_dev > 0)) return "";
+  return fmt::format("sums of value - LOW, in units of HIGH - LOW: largest {:.6g}",
+                     errors.largest_sum_std_dev);
 }
 
 std::string LeftOutInWords(const Domain& domain, const Workload& workload) {

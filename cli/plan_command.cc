@@ -239,7 +239,7 @@ void Run(const PlanOptions& options) {
   } else {
     PrintPlan(file.plan, errors, certificate, elapsed.count(), options.variances, num_rows);
     if (alternatives) {
-      PrintAfter(file.plan, errors, alternatives->fresh, alternatives->pcost_at_once);
+      PrintAfter(file.plan, alternatives->fresh, alternatives->pcost_at_once);
     }
     if (!options.output.empty()) PrintText("\nWritten to {}\n", options.output);
   }
@@ -289,7 +289,8 @@ void AddPlanCommand(CLI::App* app) {
   command->add_option("--delta", options->privacy.delta, "The delta that epsilon is stated at");
   command->add_option("--mu", options->privacy.mu, "Budget in Gaussian differential privacy");
   command->add_option("--max-std-dev", options->privacy.max_std_dev,
-                      "The least budget with which no answer has a larger standard deviation");
+                      "The least budget with which no answer has a larger standard deviation; "
+                      "those of sums of value - LOW are in units of HIGH - LOW");
   command->add_option("--target-loss", options->privacy.target_loss,
                       "The least budget with which the objective is at most this");
   command->add_option("--tolerance", options->tolerance,

@@ -76,25 +76,18 @@ bool HasMean(const Plan& plan, const ListedTable& table) {
   return MeanAttribute(plan.domain, table.attributes) >= 0;
 }
 
-constexpr std::string_view kSumUnit = "sums in units of their range, HIGH - LOW";
-
 std::vector<AttributeSet> SetsOf(const std::vector<ListedTable>& tables) {
   std::vector<AttributeSet> sets;
   for (const ListedTable& table : tables) sets.push_back(table.attributes);
   return sets;
 }
 
-// With the root mean square of the answers' standard deviations and the largest; their variances
-// too if asked for. Tables with a mean follow by themselves.
-void PrintEveryTable(const Plan& plan, const std::vector<TableErrors>& errors, bool variances,
+// With the root mean square of the counts' standard deviations and the largest; their variances too
+// if asked for. Of tables with a mean, what else they have follows.
+void PrintEveryTable(const Plan& plan, const std::vector<TableErrors>& counts, bool variances,
                      std::optional<double> num_rows) {
-  std::vector<ListedTable> tables = ListTables(plan, errors);
+  const std::vector<ListedTable> tables = ListTables(plan, counts);
   const std::vector<MeanErrors> means = PredictMeanErrors(plan, SetsOf(tables));
-  if (!variances) {
-    std::erase_if(tables, [&](const ListedTable& table) { return HasMean(plan, table); });
-  } else if (!means.empty()) {
-    PrintText("Standard deviations and variances of cells, {}:\n", kSumUnit);
-  }
   const size_t width = NameWidth(plan, tables);
   PrintText("{:<{}}  {:>12}  {:>12}  {:>12}{}\n", "table", width, "answers", "rms s.d.",
             "largest s.d.",
@@ -218,7 +211,7 @@ Json PlanJson(const Plan& plan, const std::vector<TableErrors>& errors,
   json["objective"] = ToString(plan.objective);
   json["weights"] = ToString(plan.objective.weighting);
   json["loss"] = plan.loss;
-  json["rmse"] = summary.rmse;
+  json["rmse"] = SummarizePublished(plan).rms_std_dev;
   json["max_variance"] = summary.max_variance;
   json["relative_gap"] = plan.relative_gap;
   json["converged"] = plan.converged;
@@ -228,7 +221,7 @@ Json PlanJson(const Plan& plan, const std::vector<TableErrors>& errors,
   json["base_mechanisms"] = CountJson(summary.num_mechanisms);
   json["cells"] = CountJson(summary.num_answers);
   json["better_alone"] = BetterAloneJson(plan.domain, FindBetterAlone(plan, errors));
-  for (const HierarchyLevel& level : ByLevel(plan, errors)) {
+  for (const HierarchyLevel& level : ByLevel(plan, CountErrors(plan))) {
     Json of = LevelJson(plan.domain[level.attribute].name, level.level, level.num_answers,
                         level.mean_variance, level.max_variance);
     of["places"] = level.num_places;
@@ -300,10 +293,11 @@ void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors,
     PrintText("           levels of {} count {}, the lowest first\n", attribute.name,
               fmt::join(attribute.level_weights, " : "));
   }
-  PrintText(
-      "errors     standard deviation over all answers: root mean square {:.6g}, largest {:.6g}\n",
-      summary.rmse, std::sqrt(summary.max_variance));
-  if (HasMeans(plan.domain)) PrintText("           {}, as they are weighed\n", kSumUnit);
+  const PublishedSummary published = SummarizePublished(plan);
+  PrintText("errors     standard deviation over all {}\n", ErrorsInWords(published));
+  if (const std::string words = SumErrorsInWords(published); !words.empty()) {
+    PrintText("           of {}\n", words);
+  }
   const BetterAlone better = FindBetterAlone(plan, errors);
   if (better.num_tables > 0) {
     PrintText(
@@ -314,13 +308,14 @@ void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors,
     PrintText("left out   {}\n", words);
   }
   PrintText("\n");
+  const std::vector<TableErrors> counts = CountErrors(plan);
   if (all_tables || summary.num_marginals <= kMaxListedTables) {
-    PrintEveryTable(plan, errors, all_tables, num_rows);
+    PrintEveryTable(plan, counts, all_tables, num_rows);
   } else {
-    PrintByOrder(errors);
+    PrintByOrder(counts);
     PrintText("\nAdd --variances to list every table.\n");
   }
-  PrintLevels(plan, errors);
+  PrintLevels(plan, counts);
 }
 
 Json AfterJson(const Plan& plan, const std::vector<TableErrors>& errors, const Plan& fresh,
@@ -330,7 +325,7 @@ Json AfterJson(const Plan& plan, const std::vector<TableErrors>& errors, const P
                {"pcost_at_once", ToDoubleUp(pcost_at_once)},
                {"rho_at_once", ToDoubleUp(pcost_at_once / 2)},
                {"loss_from_nothing", fresh.loss},
-               {"rmse_from_nothing", Summarize(fresh, fresh_errors).rmse}};
+               {"rmse_from_nothing", SummarizePublished(fresh).rms_std_dev}};
   if (Summarize(plan, errors).num_marginals > kMaxListedTables) return json;
   const std::vector<ListedTable> tables = ListTables(plan, errors);
   const std::vector<ListedTable> before = ListTables(fresh, fresh_errors);
@@ -342,22 +337,21 @@ Json AfterJson(const Plan& plan, const std::vector<TableErrors>& errors, const P
   return json;
 }
 
-void PrintAfter(const Plan& plan, const std::vector<TableErrors>& errors, const Plan& fresh,
-                const Rational& pcost_at_once) {
-  const std::vector<TableErrors> fresh_errors = PublishedErrors(fresh);
-  const PlanSummary summary = Summarize(plan, errors);
+void PrintAfter(const Plan& plan, const Plan& fresh, const Rational& pcost_at_once) {
   Rational all = plan.pcost;
   for (const MeasuredPlan& earlier : plan.after) all += earlier.plan->pcost;
   PrintText(
       "\nafter      {}: the errors above are those after combining\n"
       "           root mean square {:.6g}, and {:.6g} for the same cost from nothing\n"
       "           this release rho {}, all together rho {}; the same accuracy at once rho {}\n",
-      CountedText(static_cast<double>(plan.after.size()), "earlier release"), summary.rmse,
-      Summarize(fresh, fresh_errors).rmse, TextAbove(plan.pcost / 2), TextAbove(all / 2),
-      TextAbove(pcost_at_once / 2));
-  if (summary.num_marginals > kMaxListedTables) return;
-  const std::vector<ListedTable> tables = ListTables(plan, errors);
-  const std::vector<ListedTable> before = ListTables(fresh, fresh_errors);
+      CountedText(static_cast<double>(plan.after.size()), "earlier release"),
+      SummarizePublished(plan).rms_std_dev, SummarizePublished(fresh).rms_std_dev,
+      TextAbove(plan.pcost / 2), TextAbove(all / 2), TextAbove(pcost_at_once / 2));
+  const std::vector<TableErrors> counts = CountErrors(plan);
+  const std::vector<TableErrors> fresh_counts = CountErrors(fresh);
+  if (Summarize(plan, counts).num_marginals > kMaxListedTables) return;
+  const std::vector<ListedTable> tables = ListTables(plan, counts);
+  const std::vector<ListedTable> before = ListTables(fresh, fresh_counts);
   const size_t width = std::max<size_t>(NameWidth(plan, tables), 5);
   PrintText("\n{:{}}  {:>12}  {:>12}\n", "table", width, "from nothing", "with earlier");
   for (size_t t = 0; t < tables.size(); ++t) {
@@ -365,7 +359,7 @@ void PrintAfter(const Plan& plan, const std::vector<TableErrors>& errors, const 
               std::sqrt(before[t].errors->mean_variance),
               std::sqrt(tables[t].errors->mean_variance));
   }
-  if (HasMeans(plan.domain)) PrintText("({})\n", kSumUnit);
+  if (HasMeans(plan.domain)) PrintText("(of counts)\n");
 }
 
 Json ComparisonJson(std::span<const ComparedPlan> plans, std::string_view unit, bool all_tables) {
@@ -382,8 +376,13 @@ Json ComparisonJson(std::span<const ComparedPlan> plans, std::string_view unit, 
 void PrintComparison(std::span<const ComparedPlan> plans, std::string_view unit, bool all_tables) {
   const ComparedPlan& first = plans.front();
   const bool lists_tables = all_tables || ListsTables(first);
+  std::vector<std::vector<TableErrors>> counts;
+  for (const ComparedPlan& compared : plans) counts.push_back(CountErrors(compared.plan));
+  const auto counts_of = [&](const ComparedPlan& compared) -> const std::vector<TableErrors>& {
+    return counts[static_cast<size_t>(&compared - plans.data())];
+  };
   const std::vector<ListedTable> tables =
-      lists_tables ? ListTables(first.plan, first.errors) : std::vector<ListedTable>();
+      lists_tables ? ListTables(first.plan, counts.front()) : std::vector<ListedTable>();
   const size_t width = std::max<size_t>(NameWidth(first.plan, tables), kComparisonWidth);
   const auto guarantee = [](const ComparedPlan& compared) { return GuaranteeOf(compared.plan); };
   const bool is_epsilon = first.plan.budget.unit == BudgetUnit::kEpsilonDelta;
@@ -399,31 +398,32 @@ void PrintComparison(std::span<const ComparedPlan> plans, std::string_view unit,
   PrintCompared("a suspicion of 50 % grows to", width, plans, [&](const ComparedPlan& compared) {
     return PercentAbove(GrownSuspicion(0.5, guarantee(compared).epsilon));
   });
-  PrintText("\nstandard deviation of the answers, root mean square{}:\n",
-            HasMeans(first.plan.domain) ? fmt::format(" ({})", kSumUnit) : "");
+  const std::string_view answers = HasMeans(first.plan.domain) ? "counts" : "answers";
+  PrintText("\nstandard deviation of the {}, root mean square:\n", answers);
   if (lists_tables) {
     for (size_t t = 0; t < tables.size(); ++t) {
-      const auto orbit = static_cast<size_t>(tables[t].errors - first.errors.data());
+      const auto orbit = static_cast<size_t>(tables[t].errors - counts.front().data());
       PrintCompared(SetName(first.plan.domain, tables[t].attributes), width, plans,
                     [&](const ComparedPlan& compared) {
-                      return FourDigits(std::sqrt(compared.errors[orbit].mean_variance));
+                      return FourDigits(std::sqrt(counts_of(compared)[orbit].mean_variance));
                     });
     }
   } else {
-    const std::vector<OrderErrors> orders = ByOrder(first.errors);
+    const std::vector<OrderErrors> orders = ByOrder(counts.front());
     for (size_t k = 0; k < orders.size(); ++k) {
       PrintCompared(OrderName(orders[k].num_attributes) + " tables", width, plans,
                     [&](const ComparedPlan& compared) {
-                      return FourDigits(std::sqrt(ByOrder(compared.errors)[k].mean_variance));
+                      return FourDigits(std::sqrt(ByOrder(counts_of(compared))[k].mean_variance));
                     });
     }
   }
-  PrintCompared("all answers", width, plans, [](const ComparedPlan& compared) {
-    return FourDigits(Summarize(compared.plan, compared.errors).rmse);
+  PrintCompared(fmt::format("all {}", answers), width, plans, [](const ComparedPlan& compared) {
+    return FourDigits(SummarizePublished(compared.plan).rms_std_dev);
   });
-  PrintCompared("largest of all answers", width, plans, [](const ComparedPlan& compared) {
-    return FourDigits(std::sqrt(Summarize(compared.plan, compared.errors).max_variance));
-  });
+  PrintCompared(fmt::format("largest of all {}", answers), width, plans,
+                [](const ComparedPlan& compared) {
+                  return FourDigits(SummarizePublished(compared.plan).largest_std_dev);
+                });
 }
 
 }  // namespace residua::cli

@@ -25,8 +25,7 @@ void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors,
 // same target from nothing, and what the same accuracy would have cost at once.
 Json AfterJson(const Plan& plan, const std::vector<TableErrors>& errors, const Plan& fresh,
                const Rational& pcost_at_once);
-void PrintAfter(const Plan& plan, const std::vector<TableErrors>& errors, const Plan& fresh,
-                const Rational& pcost_at_once);
+void PrintAfter(const Plan& plan, const Plan& fresh, const Rational& pcost_at_once);
 
 // A plan for one of several budgets, for the same tables and objective.
 struct ComparedPlan {

@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/guarantee_report.h"
 #include "cli/interruption.h"
+#include "cli/mean_report.h"
 #include "cli/measuring_report.h"
 #include "cli/page_report.h"
 #include "cli/print_text.h"
@@ -46,11 +47,14 @@ void PrintForecast(const ReleaseForecast& forecast) {
             "This release costs {}; {}.\n"
             "Ledger {}: {}.\n"
             "A suspicion of 50 % can grow to at most {}.\n"
-            "Standard deviation of the answers: root mean square {:.6g}, largest {:.6g}.\n",
+            "Standard deviation of the {}.\n",
             GuaranteeInWords(forecast.guarantee), ChangeInWords(forecast.protection),
             forecast.ledger.string(), before,
-            PercentAbove(GrownSuspicion(0.5, forecast.guarantee.epsilon)), forecast.rms_std_dev,
-            forecast.largest_std_dev);
+            PercentAbove(GrownSuspicion(0.5, forecast.guarantee.epsilon)),
+            ErrorsInWords(forecast.errors));
+  if (const std::string words = SumErrorsInWords(forecast.errors); !words.empty()) {
+    PrintText(stderr, "Of the {}.\n", words);
+  }
   PrintWarnings(forecast.warnings);
 }
 

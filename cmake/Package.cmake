@@ -34,7 +34,8 @@ set(residua_public_headers
   ledger/ledger.h
   draft/check_spec.h draft/draft_spec.h
   release/answer_questions.h release/data_places.h release/expected_errors.h release/measure_to_file.h release/page.h
-  release/combine.h release/publish_tables.h release/question_answer.h release/release.h release/release_folder.h release/stream_tables.h
+  release/combine.h release/publish_tables.h release/published_errors.h release/question_answer.h release/release.h
+  release/release_folder.h release/stream_tables.h
   release/summary.h release/warnings.h)
 foreach(header ${residua_public_headers})
   get_filename_component(folder ${header} DIRECTORY)

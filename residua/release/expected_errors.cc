@@ -6,10 +6,9 @@
 #include "residua/release/published_errors.h"
 
 namespace residua {
-namespace {
 
-// The share of all rows in an average answer of the attribute, if they are spread evenly.
 double AverageShare(const Attribute& attribute) {
+  if (MeanOf(attribute) != nullptr) return 1;
   const auto n = static_cast<double>(attribute.size);
   switch (attribute.queries) {
     case QueryKind::kIdentity:
@@ -35,15 +34,13 @@ double AverageShare(const Attribute& attribute) {
   return sum / static_cast<double>(queries.num_answers()) / n;
 }
 
-}  // namespace
-
 std::vector<ExpectedErrors> ExpectErrors(const Plan& plan, double num_rows) {
   std::vector<double> share_of_class;
   for (const auto& members : plan.classes.members) {
     share_of_class.push_back(AverageShare(plan.domain[members.front()]));
   }
   std::vector<ExpectedErrors> expected;
-  for (TableErrors& table : PublishedErrors(plan)) {
+  for (TableErrors& table : CountErrors(plan)) {
     double average = num_rows;
     for (const int c : table.orbit) average *= share_of_class[static_cast<size_t>(c)];
     const double std_dev = std::sqrt(table.mean_variance);

@@ -235,7 +235,7 @@ Json Facts(const PageRequest& request, const MeasurementFile& file, const std::s
           {"isQuery", request.is_query},
           {"version", Version()},
           {"planDigest", request.plan_digest.empty() ? plan_digest : request.plan_digest},
-          {"typicalError", fmt::format("{:.3g}", Summarize(plan, PublishedErrors(plan)).rmse)},
+          {"typicalError", fmt::format("{:.3g}", SummarizePublished(plan).rms_std_dev)},
           {"privacy", PromiseFacts(plan)},
           {"attributes", std::move(attributes)},
           {"file", FileFacts(request, file)},

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "residua/base/shown_text.h"
 #include "residua/noise/discrete_gaussian.h"
 #include "residua/noise/variance_limits.h"
+#include "residua/select/combined_plan.h"
 
 namespace residua {
 namespace {
@@ -29,9 +31,8 @@ AttributeSet AnyMember(const Plan& plan, std::span<const int> orbit) {
   return plan.domain.MakeSet(std::move(set));
 }
 
-}  // namespace
-
-std::vector<TableErrors> PublishedErrors(const Plan& plan) {
+// With the variances of the noise that is drawn, and with what was measured before.
+Plan AsDrawn(const Plan& plan) {
   Plan drawn = plan;
   for (int64_t k = 0; k < plan.mechanisms.size(); ++k) {
     Rational& variance = drawn.variances[static_cast<size_t>(k)];
@@ -44,7 +45,51 @@ std::vector<TableErrors> PublishedErrors(const Plan& plan) {
     if (asked < MinDiscreteGaussianVariance()) continue;
     variance *= Rational(DiscreteGaussianVariance(asked)) / asked;
   }
-  return PredictErrors(drawn);
+  return drawn.after.empty() ? drawn : WholePlan(drawn);
+}
+
+// Of the plan, if tables had the one answer `of_size` along an attribute whose mean is asked. The
+// noise of tables alone is still chosen for its cells.
+std::vector<TableErrors> ErrorsWith(Plan plan, QueryVariance (*of_size)(double size)) {
+  for (int c = 0; c < plan.classes.size(); ++c) {
+    ResidualBasis& basis = plan.bases[static_cast<size_t>(c)];
+    const auto& members = plan.classes.members[static_cast<size_t>(c)];
+    if (MeanOf(plan.domain[members.front()]) == nullptr) continue;
+    basis.num_answers = 1;
+    basis.mean = of_size(static_cast<double>(basis.size));
+    basis.peaks = {basis.mean};
+  }
+  return PredictErrors(plan);
+}
+
+QueryVariance OfCount(double size) { return {2 - 4 / size, 4 / (size * size)}; }
+QueryVariance OfCell(double size) { return {1 - 1 / size, 1 / (size * size)}; }
+
+bool HasMean(const Plan& plan, const TableErrors& table) {
+  return std::any_of(table.orbit.begin(), table.orbit.end(), [&](int c) {
+    return MeanOf(plan.domain[plan.classes.members[static_cast<size_t>(c)].front()]) != nullptr;
+  });
+}
+
+}  // namespace
+
+std::vector<TableErrors> PublishedErrors(const Plan& plan) { return PredictErrors(AsDrawn(plan)); }
+
+std::vector<TableErrors> CountErrors(const Plan& plan) {
+  return ErrorsWith(AsDrawn(plan), OfCount);
+}
+
+PublishedSummary SummarizePublished(const Plan& plan) {
+  const Plan drawn = AsDrawn(plan);
+  const PlanSummary counts = Summarize(drawn, ErrorsWith(drawn, OfCount));
+  PublishedSummary summary{counts.num_answers, counts.rmse, std::sqrt(counts.max_variance), 0};
+  if (!HasMeans(plan.domain)) return summary;
+  for (const TableErrors& table : ErrorsWith(drawn, OfCell)) {
+    if (!HasMean(drawn, table)) continue;
+    summary.largest_sum_std_dev =
+        std::max(summary.largest_sum_std_dev, std::sqrt(table.max_variance));
+  }
+  return summary;
 }
 
 std::vector<OrderErrors> ByOrder(const std::vector<TableErrors>& errors) {

@@ -13,7 +13,24 @@ namespace residua {
 //
 // An answer's standard deviation is the root of its variance. Several answers have two: the root
 // mean square, which is the root of `mean_variance`, and the largest.
+//
+// Of a table with an attribute whose mean is asked, the means are over the cells that rows are split
+// between, as an objective sees them, and the largest variance is that of all cells and counts.
 std::vector<TableErrors> PublishedErrors(const Plan& plan);
+
+// The same of the counts alone, which every row of a table has one of: beside a mean, of the counts
+// that add up its cells. For readers, and not for FindBetterAlone.
+std::vector<TableErrors> CountErrors(const Plan& plan);
+
+// What all that is said of a whole release is taken from. Where a table has sums too, they are as
+// exact as their counts' cells: of value - LOW, in units of HIGH - LOW.
+struct PublishedSummary {
+  double num_answers = 0;  // rows of tables, each with a count
+  double rms_std_dev = 0;  // of the counts, root mean square
+  double largest_std_dev = 0;
+  double largest_sum_std_dev = 0;  // in these units; 0 without sums
+};
+PublishedSummary SummarizePublished(const Plan& plan);
 
 // The errors of all tables of equal number of attributes.
 struct OrderErrors {

@@ -1,7 +1,6 @@
 #include "residua/release/release_folder.h"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -11,9 +10,7 @@
 #include "residua/files/file.h"
 #include "residua/files/measurement_file.h"
 #include "residua/release/combine.h"
-#include "residua/release/published_errors.h"
 #include "residua/release/summary.h"
-#include "residua/select/plan_errors.h"
 #include "residua/select/select_after.h"
 #include "residua/text/json_text.h"
 
@@ -157,9 +154,7 @@ ReleaseForecast Forecast(const Plan& plan, const DataPlaces& places,
     forecast.balance = Ledger::Open(places.ledger).CurrentBalance();
   }
   forecast.ledger_beside = measuring.ledger_beside;
-  const PlanSummary errors = Summarize(plan, PublishedErrors(plan));
-  forecast.rms_std_dev = errors.rmse;
-  forecast.largest_std_dev = std::sqrt(errors.max_variance);
+  forecast.errors = SummarizePublished(plan);
   forecast.query = SurveyQuery(places.data);
   forecast.warnings = WarningsOf(plan, public_rows);
   return forecast;

@@ -17,6 +17,7 @@
 #include "residua/release/measure_to_file.h"
 #include "residua/release/page.h"
 #include "residua/release/publish_tables.h"
+#include "residua/release/published_errors.h"
 #include "residua/release/release.h"
 #include "residua/release/warnings.h"
 
@@ -43,8 +44,7 @@ struct ReleaseForecast {
   std::filesystem::path ledger;
   std::optional<Ledger::Balance> balance = {};  // before the spend; nothing if the ledger is new
   std::filesystem::path ledger_beside = {};     // as of MeasureOutcome
-  double rms_std_dev = 0;                       // root mean square, over all answers
-  double largest_std_dev = 0;                   // of an answer
+  PublishedSummary errors = {};
   QueryShape query;  // what the query does to rows, if the data is one's result
   std::vector<ReleaseWarning> warnings = {};  // by the spec's own number of rows
 };

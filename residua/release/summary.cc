@@ -93,18 +93,6 @@ std::string HowValuesWereRead(const PlanFile& file) {
   return text;
 }
 
-// The root mean square of all counts' standard deviations, but those beside a mean, unless there are
-// no others.
-double TypicalCountError(const Plan& plan, const std::vector<TableErrors>& errors) {
-  std::vector<TableErrors> of_counts = errors;
-  std::erase_if(of_counts, [&](const TableErrors& table) {
-    return std::any_of(table.orbit.begin(), table.orbit.end(), [&](int c) {
-      return MeanOf(plan.domain[plan.classes.members[static_cast<size_t>(c)].front()]) != nullptr;
-    });
-  });
-  return Summarize(plan, of_counts.empty() ? errors : of_counts).rmse;
-}
-
 // For readers who read no further.
 std::string InShort(const Plan& plan, const Guarantee& guarantee, const ReleaseFacts& facts) {
   const Protection& protection = plan.protection;
@@ -118,8 +106,7 @@ std::string InShort(const Plan& plan, const Guarantee& guarantee, const ReleaseF
       protection.identifier.empty()
           ? "a certain row"
           : fmt::format("a certain {}", MarkdownCode(protection.identifier)),
-      PercentAbove(GrownSuspicion(0.5, guarantee.epsilon)),
-      TypicalCountError(plan, PublishedErrors(plan)));
+      PercentAbove(GrownSuspicion(0.5, guarantee.epsilon)), SummarizePublished(plan).rms_std_dev);
 }
 
 std::string WhatWasPublished(const PlanFile& file, const ReleaseFacts& facts) {
@@ -204,7 +191,6 @@ std::string ErrorsByTable(const Plan& plan, const std::vector<TableErrors>& erro
   };
   if (num_tables <= kMaxSummaryTables) {
     for (const ListedTable& table : ListTables(plan, errors)) {
-      if (MeanAttribute(plan.domain, table.attributes) >= 0) continue;
       row(SetName(plan.domain, table.attributes), table.errors->num_answers,
           table.errors->mean_variance, table.errors->max_variance);
     }
@@ -241,26 +227,24 @@ std::string ErrorsOfMeans(const Plan& plan, const std::vector<TableErrors>& erro
   for (const TableErrors& table : errors) num_tables += table.num_tables;
   if (num_tables > kMaxSummaryTables) {
     return text +
-           "In the standard deviations above, those of sums are in units of the number's range, "
-           "from "
-           "its lowest to its highest.\n\n";
+           "The standard deviations above are those of counts. The tables say how exact each sum "
+           "and mean is.\n\n";
   }
   std::vector<AttributeSet> tables;
   for (const ListedTable& table : ListTables(plan, errors)) tables.push_back(table.attributes);
   text +=
-      "| table | answers | standard deviation of the count | of the sum | of the mean, at most |\n"
-      "|---|---|---|---|---|\n";
+      "| table | answers | standard deviation of the sum | of the mean, at most |\n"
+      "|---|---|---|---|\n";
   for (const MeanErrors& of : PredictMeanErrors(plan, tables)) {
-    text += fmt::format("| {} | {:.15g} | {:.4g} | {:.4g} | {:.4g} / number of rows |\n",
+    text += fmt::format("| {} | {:.15g} | {:.4g} | {:.4g} / number of rows |\n",
                         InTable(SetName(plan.domain, of.table)), of.num_answers,
-                        std::sqrt(of.count_variance), std::sqrt(of.sum_variance),
-                        std::sqrt(of.most_variance));
+                        std::sqrt(of.sum_variance), std::sqrt(of.most_variance));
   }
   return text + "\n";
 }
 
 std::string HowExact(const Plan& plan, double confidence) {
-  const std::vector<TableErrors> errors = PublishedErrors(plan);
+  const std::vector<TableErrors> errors = CountErrors(plan);
   return fmt::format(
       "## How exact it is\n\n"
       "A typical answer is off by about {:.3g}. The noise is as likely to raise an answer as to "
@@ -273,9 +257,10 @@ std::string HowExact(const Plan& plan, double confidence) {
       "cases.\n\n"
       "A count that is not much larger than its standard deviation says little. These errors come "
       "from the noise alone: errors in the data are not included. For each table, the standard "
-      "deviation of its answers, as root mean square (a kind of average) and the largest:\n\n"
+      "deviation of its {}, as root mean square (a kind of average) and the largest:\n\n"
       "{}\n{}",
-      TypicalCountError(plan, errors), confidence * 100, ErrorsByTable(plan, errors),
+      SummarizePublished(plan).rms_std_dev, confidence * 100,
+      HasMeans(plan.domain) ? "counts" : "answers", ErrorsByTable(plan, errors),
       ErrorsOfMeans(plan, errors));
 }
 

@@ -91,9 +91,9 @@ TEST_F(ReleaseFolderTest, MakesAWholeRelease) {
   for (const TableErrors& table : PredictErrors(outcome.plan.plan)) {
     largest = std::max(largest, std::sqrt(table.max_variance));
   }
-  EXPECT_EQ(forecast.largest_std_dev, largest);
-  EXPECT_GT(forecast.rms_std_dev, 0);
-  EXPECT_LE(forecast.rms_std_dev, largest);
+  EXPECT_EQ(forecast.errors.largest_std_dev, largest);
+  EXPECT_GT(forecast.errors.rms_std_dev, 0);
+  EXPECT_LE(forecast.errors.rms_std_dev, largest);
 }
 
 TEST_F(ReleaseFolderTest, FilesOfOthersAreRefusedBeforeAnythingIsSpent) {

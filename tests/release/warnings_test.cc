@@ -2,9 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "residua/noise/discrete_gaussian.h"
 #include "residua/release/expected_errors.h"
 #include "residua/release/published_errors.h"
+#include "residua/select/mean_errors.h"
 #include "residua/select/select.h"
 #include "residua/text/domain_text.h"
 #include "residua/text/workload_text.h"
@@ -79,6 +83,24 @@ TEST(ExpectedErrorsTest, CompareNoiseWithEvenlySpreadRows) {
   for (const ExpectedErrors& table : ExpectErrors(plan, 1e-3)) EXPECT_TRUE(table.is_mostly_noise());
 }
 
+// A row of a table has one count, whatever else it has.
+TEST(ExpectedErrorsTest, OfTablesWithMeansAreThoseOfCounts) {
+  const Plan plan = PlanAt(BudgetFromRho(1), "100:mean,4");
+  double num_answers = 0;
+  for (const ExpectedErrors& table : ExpectErrors(plan, 80)) {
+    const bool has_four = std::ranges::any_of(table.errors.orbit, [&](int c) {
+      return plan.domain[plan.classes.members[static_cast<size_t>(c)].front()].size == 4;
+    });
+    EXPECT_EQ(table.average_answer, has_four ? 20 : 80);
+    EXPECT_EQ(table.errors.num_answers, has_four ? 4 : 1);
+    num_answers += table.errors.num_tables * table.errors.num_answers;
+  }
+  EXPECT_EQ(num_answers, 10);
+  const auto warnings = WarningsOf(plan, 1);
+  ASSERT_FALSE(warnings.empty());
+  EXPECT_EQ(warnings.back().limit, 10);
+}
+
 TEST(WarningsTest, OfRowsThatAreLeftOut) {
   ReadReport report;
   report.num_rows_read = 100;
@@ -107,6 +129,46 @@ TEST(PublishedErrorsTest, AreThoseOfTheNoiseThatIsDrawn) {
   plan.scale_bits.clear();
   EXPECT_NEAR(variance_of_total(plan), DiscreteGaussianVariance(asked), 1e-12);
   EXPECT_LT(variance_of_total(plan), 0.5 * asked.get_d());
+}
+
+TEST(PublishedErrorsTest, OfCountsBesideMeansAreThoseOfTheTables) {
+  for (const bool null_cell : {false, true}) {
+    std::vector<Attribute> attributes = ParseDomain("3,100:mean,4:prefix").attributes();
+    attributes[1].encoding.null_cell = null_cell;
+    attributes[1].size = null_cell ? 3 : 2;
+    const Plan plan =
+        Select({Domain(attributes), {ParseMarginalRules("<=3"), {}}, {}, BudgetFromRho(1)});
+    const std::vector<TableErrors> counts = CountErrors(plan);
+    std::vector<AttributeSet> tables;
+    std::vector<const TableErrors*> of_tables;
+    double total_variance = 0;
+    double num_answers = 0;
+    double most_of_sums = 0;
+    for (const ListedTable& table : ListTables(plan, counts)) {
+      const TableErrors& of = *table.errors;
+      total_variance += of.num_answers * of.mean_variance;
+      num_answers += of.num_answers;
+      if (MeanAttribute(plan.domain, table.attributes) < 0) continue;
+      tables.push_back(table.attributes);
+      of_tables.push_back(table.errors);
+    }
+    const std::vector<MeanErrors> means = PredictMeanErrors(plan, tables);
+    ASSERT_EQ(means.size(), 4u);
+    for (size_t k = 0; k < means.size(); ++k) {
+      EXPECT_EQ(of_tables[k]->num_answers, means[k].num_answers);
+      EXPECT_NEAR(of_tables[k]->mean_variance, means[k].count_variance, 1e-4);
+      EXPECT_GE(of_tables[k]->max_variance, of_tables[k]->mean_variance * (1 - 1e-12));
+      most_of_sums = std::max(most_of_sums, means[k].sum_variance);  // from 0 to 99
+    }
+    const PublishedSummary summary = SummarizePublished(plan);
+    EXPECT_EQ(summary.num_answers, num_answers);
+    EXPECT_NEAR(summary.rms_std_dev, std::sqrt(total_variance / num_answers), 1e-12);
+    EXPECT_GE(summary.largest_sum_std_dev, std::sqrt(most_of_sums) / 99 * (1 - 1e-4));
+    // What bounds every answer bounds both.
+    const PlanSummary all = Summarize(plan, PublishedErrors(plan));
+    EXPECT_NEAR(std::sqrt(all.max_variance),
+                std::max(summary.largest_std_dev, summary.largest_sum_std_dev), 1e-12);
+  }
 }
 
 TEST(PublishedErrorsTest, AreAddedUpByOrder) {

@@ -164,7 +164,8 @@ std::string_view WarningName(ReleaseWarning::Kind kind) {
   RESIDUA_CHECK(false);
 }
 
-// As `residua plan --json --variances` prints it, and what the page shows beside it.
+// As `residua plan --json --variances` prints it, and what the page shows beside it. Tables with a
+// mean have the errors of their counts.
 Json PlanCall(const Json& request) {
   const Spec spec = PlannableSpecIn(request);
   const Plan plan = SelectWithKnownBases(RequestOf(spec));
@@ -181,23 +182,26 @@ Json PlanCall(const Json& request) {
                                 {"limit", warning.limit},
                                 {"words", cli::Worded(warning)}});
   }
+  const std::vector<TableErrors> counts = CountErrors(plan);
   double alone = 0;
-  for (const TableErrors& table : errors) {
+  for (const TableErrors& table : counts) {
     alone += table.num_tables * table.num_answers * table.alone_variance;
   }
-  json["alone_rmse"] = std::sqrt(alone / Summarize(plan, errors).num_answers);
+  json["alone_rmse"] = std::sqrt(alone / Summarize(plan, counts).num_answers);
   if (!lists) return json;
-  std::vector<double> average_of_orbit(errors.size(), 0);
+  std::vector<double> average_of_orbit(counts.size(), 0);
   if (spec.public_rows) {
     const auto expected = ExpectErrors(plan, static_cast<double>(*spec.public_rows));
-    for (size_t k = 0; k < errors.size(); ++k) average_of_orbit[k] = expected[k].average_answer;
+    for (size_t k = 0; k < counts.size(); ++k) average_of_orbit[k] = expected[k].average_answer;
   }
   size_t place = 0;
-  for (const ListedTable& table : ListTables(plan, errors)) {
+  for (const ListedTable& table : ListTables(plan, counts)) {
     Json& listed = json["tables"][place++];
     listed["set"] = table.attributes;
+    listed["mean_variance"] = table.errors->mean_variance;
+    listed["max_variance"] = table.errors->max_variance;
     listed["alone_variance"] = table.errors->alone_variance;
-    listed["average"] = average_of_orbit[static_cast<size_t>(table.errors - errors.data())];
+    listed["average"] = average_of_orbit[static_cast<size_t>(table.errors - counts.data())];
   }
   return json;
 }
@@ -224,8 +228,8 @@ Json GuaranteeJson(const Plan& plan, double std_dev) {
 
 // The root mean square of a table's standard deviations; of all answers, without a table.
 double StdDevIn(const Plan& plan, const std::optional<AttributeSet>& set) {
-  const std::vector<TableErrors> errors = PublishedErrors(plan);
-  if (!set) return Summarize(plan, errors).rmse;
+  if (!set) return SummarizePublished(plan).rms_std_dev;
+  const std::vector<TableErrors> errors = CountErrors(plan);
   for (const ListedTable& table : ListTables(plan, errors)) {
     if (table.attributes == *set) return std::sqrt(table.errors->mean_variance);
   }
