@@ -186,13 +186,25 @@ std::string Memory(double bytes) {
                      : fmt::format("about {:.1f} GB", bytes / 1e9);
 }
 
-// By the true number of rows.
-std::vector<ReleaseWarning> AllWarnings(const SpecCheck& check) {
-  std::vector<ReleaseWarning> warnings = WarningsOf(check.plan, check.report.num_rows_read);
+// By the number of rows that the expected errors are for.
+std::vector<ReleaseWarning> AllWarnings(const SpecCheck& check, const Expectation& expectation) {
+  std::vector<ReleaseWarning> warnings =
+      WarningsOf(check.plan, static_cast<int64_t>(expectation.num_rows));
   if (check.obstacles.empty()) {
     for (const ReleaseWarning& warning : WarningsOf(check.report)) warnings.push_back(warning);
   }
   return warnings;
+}
+
+// Where the spec's number of rows is not that of the data.
+void PrintOtherRows(const Expectation& expectation, int64_t num_counted) {
+  const auto num_rows = static_cast<int64_t>(expectation.num_rows);
+  if (!expectation.is_public || num_rows == num_counted) return;
+  PrintText(
+      "\nThe spec says {}, and {} counted. The errors above, and warnings about delta and noise, "
+      "are "
+      "for\nthe number in the spec.\n",
+      Counted(num_rows, "row"), num_counted == 1 ? "1 is" : fmt::format("{} are", num_counted));
 }
 
 Json CheckJson(const std::string& name, const Spec& spec, const SpecCheck& check) {
@@ -219,13 +231,14 @@ Json CheckJson(const std::string& name, const Spec& spec, const SpecCheck& check
   for (const RowsKept& choice : RowsKeptByMaxRows(report, spec.protection.max_rows)) {
     json["rows_kept"].push_back({{"max_rows", choice.max_rows}, {"rows", choice.num_rows}});
   }
-  json["expected_errors"] = ExpectationJson(check.plan, ExpectationOf(spec, check));
+  const Expectation expectation = ExpectationOf(spec, check);
+  json["expected_errors"] = ExpectationJson(check.plan, expectation);
   for (const int i : MeansKeptApart(spec.domain, spec.workload)) {
     json["means_kept_apart"].push_back(spec.domain[i].name);
   }
   for (const Error& obstacle : check.obstacles)
     json["obstacles"].push_back(WordedForRelease(obstacle));
-  for (const ReleaseWarning& warning : AllWarnings(check)) {
+  for (const ReleaseWarning& warning : AllWarnings(check, expectation)) {
     json["warnings"].push_back(Worded(warning));
   }
   for (int i = 0; i < spec.domain.size(); ++i) {
@@ -257,11 +270,13 @@ void Print(const std::string& name, const Spec& spec, const SpecCheck& check) {
   PrintStoppingValues(spec.domain);
   if (!spec.data.query.empty()) PrintQuery(report.query);
   PrintPushDown(spec.data, check);
-  PrintExpectation(check.plan, ExpectationOf(spec, check));
+  const Expectation expectation = ExpectationOf(spec, check);
+  PrintExpectation(check.plan, expectation);
   if (const std::string words = LeftOutInWords(spec.domain, spec.workload); !words.empty()) {
     PrintText("\nLeft out: {}.\n", words);
   }
-  const std::vector<ReleaseWarning> warnings = AllWarnings(check);
+  PrintOtherRows(expectation, NumRowsCounted(report));
+  const std::vector<ReleaseWarning> warnings = AllWarnings(check, expectation);
   if (!warnings.empty()) PrintText("\n");
   for (const ReleaseWarning& warning : warnings) PrintText("warning: {}\n", Worded(warning));
   PrintText("\nA release will take {} of memory and {}.\n", Memory(check.memory_bytes),

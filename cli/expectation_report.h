@@ -17,7 +17,8 @@ struct Expectation {
   double num_mostly_noise = 0;  // of these tables
 };
 
-// By the number of rows that the spec states, or else by that of the data.
+// By the number of rows that the spec states, or else by that which the data has and a release would
+// count.
 Expectation ExpectationOf(const Spec& spec, const SpecCheck& check);
 
 // What `residua check` says of it: for machines, and for people.

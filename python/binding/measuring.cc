@@ -192,7 +192,7 @@ nb::dict CheckPlanOnData(const PlanFile& plan, const std::filesystem::path& fold
   for (const Error& error : check.obstacles) problems.append(Worded(error));
   nb::list warnings;
   auto found = WarningsOf(check.report);
-  for (const ReleaseWarning& warning : WarningsOf(plan.plan, check.report.num_rows_read)) {
+  for (const ReleaseWarning& warning : WarningsOf(plan.plan, NumRowsCounted(check.report))) {
     found.push_back(warning);
   }
   for (const ReleaseWarning& warning : found) warnings.append(Worded(warning));
