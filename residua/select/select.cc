@@ -134,8 +134,16 @@ void CheckTarget(const LossTarget& target) {
 }
 
 // Whoever bounds the largest variance means that of every answer, and not one times an importance.
-void CheckBoundsEveryAnswer(const Domain& domain, const Objective& objective) {
+void CheckBoundsEveryAnswer(const Domain& domain, const Workload& workload,
+                            const Objective& objective) {
   if (objective.kind != Objective::Kind::kMaxVariance) return;
+  for (const WeightedMarginal& table : workload.marginals) {
+    if (!(table.weight < 1)) continue;
+    Fail(ErrorKind::kBadInput,
+         "the weight of table {} is {}, so that a target for the largest variance would not bound "
+         "every answer; give weights of at least 1, or a budget",
+         SetName(domain, table.attributes), table.weight);
+  }
   for (const Attribute& attribute : domain.attributes()) {
     const std::vector<double>& weights = attribute.level_weights;
     if (std::adjacent_find(weights.begin(), weights.end(), std::not_equal_to<>()) ==
@@ -303,12 +311,12 @@ Plan Select(const SelectRequest& request) {
   CheckObjective(request.objective);
   CheckProtection(request.protection, request.domain);
   const auto* target = std::get_if<LossTarget>(&request.target);
-  if (target != nullptr) {
-    CheckTarget(*target);
-    CheckBoundsEveryAnswer(request.domain, request.objective);
-  }
+  if (target != nullptr) CheckTarget(*target);
   CheckWorkload(request.domain, request.workload);
   CheckWeights(request.domain, request.workload);
+  if (target != nullptr && target->bounds_every_answer) {
+    CheckBoundsEveryAnswer(request.domain, request.workload, request.objective);
+  }
   Problem problem = MakeProblem(request.protection, FindSymmetry(request.domain, request.workload));
   const bool max = request.objective.kind == Objective::Kind::kMaxVariance;
   AddBases(

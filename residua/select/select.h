@@ -13,6 +13,9 @@ namespace residua {
 struct LossTarget {
   double loss = 0;
   double delta = kDefaultDelta;
+  // One for the largest variance must bound that of every answer: weights with which it would not
+  // are refused.
+  bool bounds_every_answer = true;
 };
 
 struct SelectRequest {

@@ -243,7 +243,7 @@ PlanAfter SelectAfter(const SelectRequest& request, const std::vector<MeasuredPl
 
 Rational CostAtOnce(const SelectRequest& request, const Plan& plan) {
   SelectRequest at_once = request;
-  at_once.target = LossTarget{plan.loss, plan.budget.delta};
+  at_once.target = LossTarget{plan.loss, plan.budget.delta, /*bounds_every_answer=*/false};
   return Select(at_once).pcost;
 }
 

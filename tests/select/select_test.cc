@@ -8,6 +8,7 @@
 
 #include "residua/base/error.h"
 #include "residua/select/plan_errors.h"
+#include "residua/select/select_after.h"
 #include "residua/text/choice_text.h"
 #include "residua/text/domain_text.h"
 #include "residua/text/workload_text.h"
@@ -247,6 +248,28 @@ TEST(SelectTest, LeastBudgetForATargetLoss) {
     EXPECT_NO_THROW(VerifyPlan(plan));
     const Plan same = Select(Request(domain, workload, objective, plan.pcost));
     EXPECT_NEAR(same.loss / plan.loss, 1, 1e-8);
+  }
+}
+
+// Weights of a table below 1 would let it have more.
+TEST(SelectTest, ATargetForTheLargestVarianceBoundsEveryAnswer) {
+  const auto request_with = [](double weight) {
+    return Request(ParseDomain("3,2"), {{}, {{{0}, weight}, {{1}, 1.0}}}, "max-variance");
+  };
+  for (const double weight : {0.5, 2.0}) {
+    SelectRequest request = request_with(weight);
+    const Plan plan = Select(request);
+    EXPECT_NEAR(CostAtOnce(request, plan).get_d(), 1, 1e-6);
+    request.target = LossTarget{25.0, 1e-9};
+    if (weight < 1) {
+      EXPECT_THROW(Select(request), Error);
+      request.objective.kind = ObjectiveKind::kSumVariance;
+      EXPECT_LE(Select(request).loss, 25);
+    } else {
+      for (const TableErrors& table : PredictErrors(Select(request))) {
+        EXPECT_LE(table.max_variance, 25);
+      }
+    }
   }
 }
 
