@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <optional>
 
@@ -27,6 +28,7 @@
 #include "residua/release/combine.h"
 #include "residua/release/published_errors.h"
 #include "residua/select/lower_bound.h"
+#include "residua/select/mean_errors.h"
 #include "residua/select/plan_errors.h"
 #include "residua/select/select_after.h"
 #include "residua/text/choice_text.h"
@@ -153,18 +155,19 @@ std::optional<double> AboveLowerBound(const Plan& plan) {
 }
 
 nb::dict DescribeSummary(const Plan& plan) {
-  const PlanSummary summary = Summarize(plan, PredictErrors(plan));
+  const PlanSummary summary = Summarize(plan, PublishedErrors(plan));
+  const PublishedSummary published = SummarizePublished(plan);
   nb::dict description;
   description["objective"] = ToString(plan.objective);
   description["weights"] = std::string(ToString(plan.objective.weighting));
   description["loss"] = plan.loss;
   description["relative_gap"] = plan.relative_gap;
   description["converged"] = plan.converged;
-  description["rmse"] = summary.rmse;
+  description["rmse"] = published.rms_std_dev;
   description["max_variance"] = summary.max_variance;
   description["num_tables"] = summary.num_marginals;
   description["num_mechanisms"] = summary.num_mechanisms;
-  description["num_cells"] = summary.num_answers;
+  description["num_cells"] = published.num_answers;
   return description;
 }
 
@@ -177,9 +180,11 @@ void CheckCanBeListed(double number, const char* what) {
   }
 }
 
-// The tables, and of each its cells, mean and largest variance.
+// The tables, and of each how many counts it has, and their mean and largest variance; of a table
+// with sums and means also the variance of the sums, and the most that the variance of a mean of n
+// rows can be, times n^2. These two are not-a-number for other tables.
 nb::tuple ListErrors(const Plan& plan) {
-  const std::vector<TableErrors> errors = PredictErrors(plan);
+  const std::vector<TableErrors> errors = CountErrors(plan);
   CheckCanBeListed(Summarize(plan, errors).num_marginals, "tables");
   std::vector<AttributeSet> sets;
   std::vector<double> cells;
@@ -191,15 +196,25 @@ nb::tuple ListErrors(const Plan& plan) {
     mean_variance.push_back(table.errors->mean_variance);
     max_variance.push_back(table.errors->max_variance);
   }
+  std::vector<double> sum_variance(sets.size(), std::numeric_limits<double>::quiet_NaN());
+  std::vector<double> most_variance = sum_variance;
+  const std::vector<MeanErrors> means = PredictMeanErrors(plan, sets);
+  auto mean = means.begin();
+  for (size_t k = 0; k < sets.size(); ++k) {
+    if (MeanAttribute(plan.domain, sets[k]) < 0) continue;
+    sum_variance[k] = mean->sum_variance;
+    most_variance[k] = mean++->most_variance;
+  }
   return nb::make_tuple(sets, ToNumpy(std::move(cells)), ToNumpy(std::move(mean_variance)),
-                        ToNumpy(std::move(max_variance)));
+                        ToNumpy(std::move(max_variance)), ToNumpy(std::move(sum_variance)),
+                        ToNumpy(std::move(most_variance)));
 }
 
 // Each level of each hierarchy: the attribute, the level, how many places it has, an example, and
 // its answers in all tables with the attribute with their mean and largest variance.
 std::vector<nb::tuple> ListLevels(const Plan& plan) {
   std::vector<nb::tuple> levels;
-  for (const HierarchyLevel& of : ByLevel(plan, PredictErrors(plan))) {
+  for (const HierarchyLevel& of : ByLevel(plan, CountErrors(plan))) {
     levels.push_back(nb::make_tuple(plan.domain[of.attribute].name, of.level, of.num_places,
                                     of.example, of.num_answers, of.mean_variance, of.max_variance));
   }

@@ -19,7 +19,7 @@ class Check:
     >>> plan = rs.plan(rs.Domain(sex=["female", "male"]), marginals=1, rho=1)
     >>> check = plan.check(pd.DataFrame({"sex": ["male", "unknown"]}))
     >>> check
-    <residua.Check: not ready, 1 problem, 1 warning>
+    <residua.Check: not ready, 1 problem, 2 warnings>
     >>> print(check.problems[0].partition(";")[0])
     the data: column 'sex' has the value 'unknown' (row 2), not among its values
     """

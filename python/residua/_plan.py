@@ -136,7 +136,7 @@ class Plan:
 
     @property
     def rmse(self) -> float:
-        """The root of the mean variance over all cells of all tables.
+        """The root of the mean variance over all counts of all tables.
 
         >>> import residua as rs
         >>> round(rs.plan(rs.Domain(a=5), marginals=1, pcost=1).rmse, 6)
@@ -146,7 +146,10 @@ class Plan:
 
     @property
     def max_std_dev(self) -> float:
-        """The largest standard deviation of any cell.
+        """The largest standard deviation of any count.
+
+        Where sums are published, it is also the largest of these, as sums of ``value - LOW`` in
+        units of ``HIGH - LOW``.
 
         >>> import residua as rs
         >>> rs.plan(rs.Domain(a=5, b=4), marginals="<=2", max_std_dev=20).max_std_dev <= 20
@@ -167,8 +170,13 @@ class Plan:
     def errors(self) -> pd.DataFrame:
         """The error of every table, before any data is read.
 
-        One row per table: its name, its number of attributes (`order`) and of `cells`; `std_dev`,
-        the root of the mean variance of its cells; `max_std_dev`, that of its worst cell.
+        One row per table: its name, its number of attributes (`order`) and of counts (`cells`);
+        `std_dev`, the root of the mean variance of its counts; `max_std_dev`, that of its worst
+        count.
+
+        If the plan has means, two columns are added, which are empty for tables without: of the
+        sums, `sum_std_dev` in the unit of the number; and `mean_std_dev_times_rows`. The standard
+        deviation of the mean of n rows is at most the latter over n.
 
         >>> import residua as rs
         >>> rs.plan(rs.Domain(a=5, b=3), marginals="<=1", pcost=2).errors().round(3)
@@ -176,10 +184,14 @@ class Plan:
         0  total      0      1    1.088        1.088
         1      a      1      5    1.031        1.031
         2      b      1      3    0.989        0.989
+
+        >>> minutes = rs.Domain(delay=rs.integers(-60, 600, queries="mean"))
+        >>> rs.plan(minutes, marginals=1, pcost=2).errors().round(1).iloc[0].to_dict()
+        {'table': 'delay', 'order': 1, 'cells': 1, 'std_dev': 1.0, 'max_std_dev': 1.0, 'sum_std_dev': 426.4, 'mean_std_dev_times_rows': 466.7}
         """
-        tables, cells, mean, largest = self._file.errors()
+        tables, cells, mean, largest, sums, means = self._file.errors()
         whole = cells.astype(np.int64) if (cells < 2**53).all() else cells
-        return pd.DataFrame(
+        errors = pd.DataFrame(
             {
                 "table": [" x ".join(self._layout.names(table)) or "total" for table in tables],
                 "order": np.array([len(table) for table in tables], dtype=np.int64),
@@ -188,6 +200,10 @@ class Plan:
                 "max_std_dev": np.sqrt(largest),
             }
         )
+        if any("mean" in attribute for attribute in self._layout.attributes):
+            errors["sum_std_dev"] = np.sqrt(sums)
+            errors["mean_std_dev_times_rows"] = np.sqrt(means)
+        return errors
 
     def level_errors(self) -> pd.DataFrame:
         """The errors of each level of each hierarchy, in all tables with the attribute.
@@ -477,7 +493,7 @@ class Plan:
         return _plots.plot_errors(self.errors(), ax)
 
     def _error_rows(self) -> tuple[list[str], list[tuple[Any, ...]]]:
-        errors = self.errors()[["table", "cells", "std_dev", "max_std_dev"]]
+        errors = self.errors().drop(columns="order")
         return list(errors.columns), list(errors.itertuples(index=False, name=None))
 
     def __repr__(self) -> str:

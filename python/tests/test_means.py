@@ -185,3 +185,28 @@ def test_means_are_in_their_range():
         # Rows that are subtracted make no mean.
         apart = release.mean("x", side=rs.weights([1.0, -1.0, 0.0]))
         assert apart.range == (float("-inf"), float("inf"))
+
+
+def test_errors_of_counts_sums_and_means(flights, measured):
+    errors = measured.plan.errors().set_index("table")
+    told = {"total": 1, "carrier": 3, "month": 12, "delay": 1, "carrier x delay": 3}
+    assert {name: errors["cells"][name] for name in told} == told
+    assert errors[["sum_std_dev", "mean_std_dev_times_rows"]].loc["carrier"].isna().all()
+    for names in (("delay",), ("carrier", "delay"), ("month", "delay")):
+        table, of = measured.table(*names), errors.loc[" x ".join(names)]
+        assert table["std_dev"].to_numpy() == pytest.approx(of["std_dev"], rel=1e-6)
+        assert table["sum_std_dev"].to_numpy() == pytest.approx(of["sum_std_dev"], rel=1e-6)
+        known = table.dropna(subset=["mean"])
+        most = of["mean_std_dev_times_rows"] / known["estimate"]
+        assert (known["mean_std_dev"] <= most * (1 + 1e-6)).all()
+    squares = (errors["cells"] * errors["std_dev"] ** 2).sum() / errors["cells"].sum()
+    assert measured.plan.rmse == pytest.approx(np.sqrt(squares), rel=1e-9)
+
+
+def test_max_std_dev_bounds_counts():
+    domain = rs.Domain(carrier=["AA", "DL"], delay=rs.integers(0, 1000, queries="mean"))
+    plan = rs.plan(domain, tables=[["carrier", "delay"]], max_std_dev=5)
+    assert plan.max_std_dev <= 5
+    errors = plan.errors().iloc[0]
+    assert errors["max_std_dev"] <= 5
+    assert errors["sum_std_dev"] <= 5 * 1000
