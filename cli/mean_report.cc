@@ -61,12 +61,12 @@ Json MeanErrorsJson(const Plan& plan, const MeanErrors& errors, std::optional<do
 
 std::string ErrorsInWords(const PublishedSummary& errors) {
   return fmt::format("{}: root mean square {:.6g}, largest {:.6g}",
-                     errors.largest_sum_std_dev > 0 ? "counts" : "answers", errors.rms_std_dev,
+                     errors.num_sums > 0 ? "counts" : "answers", errors.rms_std_dev,
                      errors.largest_std_dev);
 }
 
 std::string SumErrorsInWords(const PublishedSummary& errors) {
-  if (!(errors.largest_sum_std_dev > 0)) return "";
+  if (!(errors.num_sums > 0)) return "";
   return fmt::format("sums of value - LOW, in units of HIGH - LOW: largest {:.6g}",
                      errors.largest_sum_std_dev);
 }

@@ -263,10 +263,12 @@ void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors,
                std::optional<double> num_rows) {
   const Guarantee guarantee = GuaranteeOf(plan);
   const PlanSummary summary = Summarize(plan, errors);
+  const PublishedSummary published = SummarizePublished(plan);
   PrintText("{} of {}, {}, from {} ({:.3g} s)\n\n", CountedText(summary.num_marginals, "table"),
             CountedText(plan.domain.size(), "attribute"),
-            HasMeans(plan.domain) ? CountText(summary.num_answers) + " counts and sums"
-                                  : CountedText(summary.num_answers, "answer"),
+            published.num_sums > 0
+                ? CountText(published.num_answers + published.num_sums) + " counts and sums"
+                : CountedText(published.num_answers, "answer"),
             CountedText(summary.num_mechanisms, "base mechanism"), seconds);
   PrintText("privacy    {}; {}\n", GuaranteeInWords(guarantee), ChangeInWords(plan.protection));
   PrintText("           privacy cost {}; a suspicion of 50 % can grow to at most {}\n",
@@ -293,7 +295,6 @@ void PrintPlan(const Plan& plan, const std::vector<TableErrors>& errors,
     PrintText("           levels of {} count {}, the lowest first\n", attribute.name,
               fmt::join(attribute.level_weights, " : "));
   }
-  const PublishedSummary published = SummarizePublished(plan);
   PrintText("errors     standard deviation over all {}\n", ErrorsInWords(published));
   if (const std::string words = SumErrorsInWords(published); !words.empty()) {
     PrintText("           of {}\n", words);

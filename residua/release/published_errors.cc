@@ -82,10 +82,11 @@ std::vector<TableErrors> CountErrors(const Plan& plan) {
 PublishedSummary SummarizePublished(const Plan& plan) {
   const Plan drawn = AsDrawn(plan);
   const PlanSummary counts = Summarize(drawn, ErrorsWith(drawn, OfCount));
-  PublishedSummary summary{counts.num_answers, counts.rmse, std::sqrt(counts.max_variance), 0};
+  PublishedSummary summary{counts.num_answers, counts.rmse, std::sqrt(counts.max_variance), 0, 0};
   if (!HasMeans(plan.domain)) return summary;
   for (const TableErrors& table : ErrorsWith(drawn, OfCell)) {
     if (!HasMean(drawn, table)) continue;
+    summary.num_sums += table.num_tables * table.num_answers;
     summary.largest_sum_std_dev =
         std::max(summary.largest_sum_std_dev, std::sqrt(table.max_variance));
   }

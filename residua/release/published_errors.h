@@ -22,13 +22,14 @@ std::vector<TableErrors> PublishedErrors(const Plan& plan);
 // that add up its cells. For readers, and not for FindBetterAlone.
 std::vector<TableErrors> CountErrors(const Plan& plan);
 
-// What all that is said of a whole release is taken from. Where a table has sums too, they are as
-// exact as their counts' cells: of value - LOW, in units of HIGH - LOW.
+// What all that is said of a whole release is taken from. Sums are those of value - LOW, in units of
+// HIGH - LOW: they are as exact as a cell of the attribute.
 struct PublishedSummary {
   double num_answers = 0;  // rows of tables, each with a count
   double rms_std_dev = 0;  // of the counts, root mean square
   double largest_std_dev = 0;
-  double largest_sum_std_dev = 0;  // in these units; 0 without sums
+  double num_sums = 0;
+  double largest_sum_std_dev = 0;
 };
 PublishedSummary SummarizePublished(const Plan& plan);
 

@@ -162,6 +162,7 @@ TEST(PublishedErrorsTest, OfCountsBesideMeansAreThoseOfTheTables) {
     }
     const PublishedSummary summary = SummarizePublished(plan);
     EXPECT_EQ(summary.num_answers, num_answers);
+    EXPECT_EQ(summary.num_sums, 1 + 3 + 4 + 12);
     EXPECT_NEAR(summary.rms_std_dev, std::sqrt(total_variance / num_answers), 1e-12);
     EXPECT_GE(summary.largest_sum_std_dev, std::sqrt(most_of_sums) / 99 * (1 - 1e-4));
     // What bounds every answer bounds both.
