@@ -17,7 +17,7 @@ struct Expectation {
   double num_mostly_noise = 0;  // of these tables
 };
 
-// By the number of rows that the spec states, or else by that which the data has and a release would
+// By the number of rows that the spec states, or else by that of the data which a release would
 // count.
 Expectation ExpectationOf(const Spec& spec, const SpecCheck& check);
 

@@ -14,16 +14,17 @@ namespace residua {
 // An answer's standard deviation is the root of its variance. Several answers have two: the root
 // mean square, which is the root of `mean_variance`, and the largest.
 //
-// Of a table with an attribute whose mean is asked, the means are over the cells that rows are split
-// between, as an objective sees them, and the largest variance is that of all cells and counts.
+// Of a table with an attribute whose mean is asked, the means are over the cells that rows are
+// split between, as an objective sees them, and the largest variance is that of all cells and
+// counts.
 std::vector<TableErrors> PublishedErrors(const Plan& plan);
 
 // The same of the counts alone, which every row of a table has one of: beside a mean, of the counts
 // that add up its cells. For readers, and not for FindBetterAlone.
 std::vector<TableErrors> CountErrors(const Plan& plan);
 
-// What all that is said of a whole release is taken from. Sums are those of value - LOW, in units of
-// HIGH - LOW: they are as exact as a cell of the attribute.
+// What all that is said of a whole release is taken from. Sums are those of value - LOW, in units
+// of HIGH - LOW: they are as exact as a cell of the attribute.
 struct PublishedSummary {
   double num_answers = 0;  // rows of tables, each with a count
   double rms_std_dev = 0;  // of the counts, root mean square

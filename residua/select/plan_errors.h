@@ -17,8 +17,8 @@ struct LevelErrors {
   double max_variance = 0;
 };
 
-// The errors a plan predicts for the tables of one workload orbit. Where a mean is asked, answers are
-// the cells that rows are split between, and the largest variance is that of the counts too.
+// The errors a plan predicts for the tables of one workload orbit. Where a mean is asked, answers
+// are the cells that rows are split between, and the largest variance is that of the counts too.
 struct TableErrors {
   std::vector<int> orbit;
   double num_tables = 0;
