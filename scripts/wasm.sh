@@ -25,7 +25,7 @@ mapfile -t headers < <(git ls-files --cached --others --exclude-standard \
   'residua/base/*.h' 'residua/model/*.h' 'residua/basis/*.h' 'residua/privacy/*.h' 'residua/select/*.h' \
   'residua/reconstruct/*.h' 'residua/text/*.h' 'web/core/*.h' 'web/core/include/*' 'residua/measure/*.h' 'residua/noise/*.h' \
   'residua/data/*.h' 'residua/files/*.h' residua/ledger/ledger.h residua/draft/edit_spec.h \
-  residua/release/{expected_errors,privacy_facts,published_errors,question_answer,warnings}.h cli/{guarantee_report,mean_report,plan_report,words}.h)
+  residua/release/{expected_errors,privacy_facts,published_errors,question_answer,warnings}.h cli/{guarantee_report,mean_report,plan_report,print_text,words}.h)
 version=$(sed -n 's/^project(residua VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 pages=(reader planner)
 
