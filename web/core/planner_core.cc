@@ -187,7 +187,9 @@ Json PlanCall(const Json& request) {
   for (const TableErrors& table : counts) {
     alone += table.num_tables * table.num_answers * table.alone_variance;
   }
-  json["alone_rmse"] = std::sqrt(alone / Summarize(plan, counts).num_answers);
+  const double num_counts = Summarize(plan, counts).num_answers;
+  json["cells"] = num_counts;
+  json["alone_rmse"] = std::sqrt(alone / num_counts);
   if (!lists) return json;
   std::vector<double> average_of_orbit(counts.size(), 0);
   if (spec.public_rows) {
@@ -198,6 +200,7 @@ Json PlanCall(const Json& request) {
   for (const ListedTable& table : ListTables(plan, counts)) {
     Json& listed = json["tables"][place++];
     listed["set"] = table.attributes;
+    listed["cells"] = table.errors->num_answers;
     listed["mean_variance"] = table.errors->mean_variance;
     listed["max_variance"] = table.errors->max_variance;
     listed["alone_variance"] = table.errors->alone_variance;

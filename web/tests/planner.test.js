@@ -96,6 +96,9 @@ async function saved(page) {
   return readFileSync(await download.path(), "utf8");
 }
 
+// In all digits but the last few.
+const inDigits = (number) => Number(number.toPrecision(13));
+
 // All numbers of the page, with all digits.
 async function shown(page) {
   const all = page.getByRole("button", { name: "Show all" });
@@ -104,7 +107,7 @@ async function shown(page) {
   const facts = await page.$$eval("#results .facts tbody tr", (rows) =>
     rows.map((row) => row.querySelector("td").dataset.value),
   );
-  const tables = await page.$$eval("#table-list tbody tr", (rows) =>
+  const listed = await page.$$eval("#table-list tbody tr", (rows) =>
     rows.map((row) => [
       row.querySelector("th").textContent,
       ...[...row.querySelectorAll("[data-value]")]
@@ -112,11 +115,17 @@ async function shown(page) {
         .map((td) => Number(td.dataset.value)),
     ]),
   );
+  const tables = listed.map(([name, answers, ...variances]) => [
+    name,
+    answers,
+    ...variances.map(inDigits),
+  ]);
   const [rmse, largest, , epsilon, rho, mu, pcost] = facts.map(Number);
   return { rmse, largest, epsilon, rho, mu, pcost, tables };
 }
 
-// The same as the program prints them.
+// The same as the program prints them: of tables with a mean, what it says of their counts. A standard
+// deviation that was squared again has lost a digit.
 function planned(folder, text, ...flags) {
   const file = join(folder, "saved.toml");
   writeFileSync(file, text);
@@ -131,9 +140,9 @@ function planned(folder, text, ...flags) {
       pcost: plan.privacy.pcost,
       tables: plan.tables.map((table) => [
         table.attributes.join(" × ") || "total",
-        table.cells,
-        table.mean_variance,
-        table.max_variance,
+        table.mean?.answers ?? table.cells,
+        inDigits(table.mean ? table.mean.count_std_dev ** 2 : table.mean_variance),
+        inDigits(table.max_variance),
       ]),
     },
     plan,
