@@ -47,7 +47,7 @@ fi
 stamps=build/lint/passed
 mkdir -p "$stamps"
 todo=()
-newest_header=$(git ls-files '*.h' .clang-tidy | xargs ls -t | head -1)
+newest_header=$(git ls-files '*.h' .clang-tidy | xargs ls -t | sed -n 1p)
 for file in $(git ls-files 'residua/*.cc' 'cli/*.cc'); do
   stamp=$stamps/${file//\//_}
   if [ ! -e "$stamp" ] || [ "$file" -nt "$stamp" ] || [ "$newest_header" -nt "$stamp" ]; then todo+=("$file"); fi

@@ -102,7 +102,7 @@ ValueOutcomes::ValueOutcomes(const Attribute& attribute, ValueKind kind, const s
 template <typename Value, typename Outcome>
 void ValueOutcomes::Find(const Value* values, const uint64_t* validity,
                          std::span<Outcome> outcomes) {
-  const auto find = [&](const Value& value) [[gnu::always_inline]] {
+  const auto find = [&](const Value& value) __attribute__((always_inline)) {
     if constexpr (std::integral<Value>) {
       return static_cast<Outcome>(OutcomeOf(static_cast<int64_t>(value)));
     } else if constexpr (std::floating_point<Value>) {

@@ -280,7 +280,8 @@ MeasuredVisitor WholeVisitor(const std::function<void(NoisyResidual&&)>& visit) 
   const auto gathered = std::make_shared<Gathered>();
   const auto gather = [visit, gathered](NoisyPiece&& piece) {
     NoisyResidual& part = piece.part;
-    auto& [narrow, wide] = *gathered;
+    std::vector<int64_t>& narrow = gathered->narrow;
+    std::vector<Int128>& wide = gathered->wide;
     if (const auto* fitting = std::get_if<std::vector<int64_t>>(&part.values);
         fitting != nullptr && wide.empty()) {
       narrow.insert(narrow.end(), fitting->begin(), fitting->end());

@@ -30,7 +30,7 @@ double RoundingsOf(const CellTree& tree) {
 
 }  // namespace
 
-TreeRoot::TreeRoot(std::shared_ptr<const CellTree> tree, VectorXd weight, VectorXd lambda)
+TreeRoot::TreeRoot(std::shared_ptr<const CellTree> tree, VectorXd weight, const VectorXd& lambda)
     : tree_(std::move(tree)), weight_(std::move(weight)), root_lambda_(lambda.cwiseSqrt()) {
   const Index n = tree_->num_cells;
   const Index root = n + tree_->num_nodes() - 1;

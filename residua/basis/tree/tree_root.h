@@ -25,7 +25,8 @@ namespace residua {
 class TreeRoot : public MatrixRoot {
  public:
   // `weight` has every vertex, `lambda` every cell.
-  TreeRoot(std::shared_ptr<const CellTree> tree, Eigen::VectorXd weight, Eigen::VectorXd lambda);
+  TreeRoot(std::shared_ptr<const CellTree> tree, Eigen::VectorXd weight,
+           const Eigen::VectorXd& lambda);
 
   Eigen::VectorXd Diagonal() const override;
   Eigen::VectorXd Apply(const Eigen::VectorXd& x) const override;
