@@ -17,6 +17,7 @@ import pandas as pd
 from residua import _data, _html, _residua, spark
 from residua._basis import Basis, table_covariances
 from residua._check import Check
+from residua._errors import errors_of, level_errors_of
 from residua._layout import Answers, Layout, checked_answers
 from residua._ledger import warn_of_two_ledgers
 from residua._plain import Array, counted, flag, number, place, text, whole
@@ -189,21 +190,7 @@ class Plan:
         >>> rs.plan(minutes, marginals=1, pcost=2).errors().round(1).iloc[0].to_dict()
         {'table': 'delay', 'order': 1, 'cells': 1, 'std_dev': 1.0, 'max_std_dev': 1.0, 'sum_std_dev': 426.4, 'mean_std_dev_times_rows': 466.7}
         """
-        tables, cells, mean, largest, sums, means = self._file.errors()
-        whole = cells.astype(np.int64) if (cells < 2**53).all() else cells
-        errors = pd.DataFrame(
-            {
-                "table": [" x ".join(self._layout.names(table)) or "total" for table in tables],
-                "order": np.array([len(table) for table in tables], dtype=np.int64),
-                "cells": whole,
-                "std_dev": np.sqrt(mean),
-                "max_std_dev": np.sqrt(largest),
-            }
-        )
-        if any("mean" in attribute for attribute in self._layout.attributes):
-            errors["sum_std_dev"] = np.sqrt(sums)
-            errors["mean_std_dev_times_rows"] = np.sqrt(means)
-        return errors
+        return errors_of(self._file, self._layout)
 
     def level_errors(self) -> pd.DataFrame:
         """The errors of each level of each hierarchy, in all tables with the attribute.
@@ -218,11 +205,7 @@ class Plan:
         0      1       2   north
         1      0       4      N1
         """
-        names = ["attribute", "level", "places", "example", "cells", "std_dev", "max_std_dev"]
-        table = pd.DataFrame(self._file.level_errors(), columns=names)
-        for name in ("std_dev", "max_std_dev"):
-            table[name] = np.sqrt(table[name].astype(float))
-        return table
+        return level_errors_of(self._file)
 
     @property
     def base_mechanisms(self) -> list[tuple[str, ...]]:
