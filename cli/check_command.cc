@@ -202,8 +202,7 @@ void PrintOtherRows(const Expectation& expectation, int64_t num_counted) {
   if (!expectation.is_public || num_rows == num_counted) return;
   PrintText(
       "\nThe spec says {}, and {} counted. The errors above, and warnings about delta and noise, "
-      "are "
-      "for\nthe number in the spec.\n",
+      "are for\nthe number in the spec.\n",
       Counted(num_rows, "row"), num_counted == 1 ? "1 is" : fmt::format("{} are", num_counted));
 }
 
@@ -236,8 +235,9 @@ Json CheckJson(const std::string& name, const Spec& spec, const SpecCheck& check
   for (const int i : MeansKeptApart(spec.domain, spec.workload)) {
     json["means_kept_apart"].push_back(spec.domain[i].name);
   }
-  for (const Error& obstacle : check.obstacles)
+  for (const Error& obstacle : check.obstacles) {
     json["obstacles"].push_back(WordedForRelease(obstacle));
+  }
   for (const ReleaseWarning& warning : AllWarnings(check, expectation)) {
     json["warnings"].push_back(Worded(warning));
   }
